@@ -1,0 +1,28 @@
+//! Locks for storage engines, with their promises stated.
+//!
+//! [`LwLock`] is a reader-writer lock in the manner of PostgreSQL's LWLock: shared and exclusive modes,
+//! conditional and timed tries, [`write_or_wait`](LwLock::write_or_wait) for group commit, downgrade. Its
+//! whole state is one word; waiting parks the thread; no reader and no writer starves.
+//!
+//! ```
+//! use sync::LwLock;
+//!
+//! static PAGES: LwLock<Vec<u32>> = LwLock::new(Vec::new());
+//!
+//! PAGES.write().push(7);
+//! assert_eq!(*PAGES.read(), [7]);
+//! ```
+//!
+//! The package is `latchfree-sync`, the library is `sync`. Beside `use std::sync`, rename it in your
+//! manifest: `locks = { package = "latchfree-sync", version = "0.1" }`.
+//!
+//! # Tests of your own under loom
+//!
+//! With `--cfg loom` and this crate's feature `loom` the locks run on loom's primitives; with `--cfg loom`
+//! alone they stay as they are, `const` constructors and all.
+
+mod lwlock;
+#[doc(hidden)]
+pub mod prim;
+
+pub use lwlock::{LwLock, ReadGuard, WriteGuard};

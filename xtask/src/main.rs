@@ -1,1 +1,146 @@
-fn main() {}
+//! The workspace's own checks, run as `cargo xtask COMMAND`.
+//!
+//! Each command is one module; `ci` runs them all in the order in which continuous integration does.
+//! The commands share [`tree`] (where things are), [`shell`] (running programs) and [`source`] (reading Rust).
+//!
+//! Next: `ci.rs`.
+
+mod ci;
+mod fuzz;
+mod ledger;
+mod lines;
+mod loom;
+mod shell;
+mod source;
+#[cfg(test)]
+mod testing;
+mod tree;
+mod weaken;
+
+use std::process::ExitCode;
+
+use lexopt::{Arg, Parser, ValueExt};
+use shell::Failure;
+use tree::Tree;
+
+const HELP: &str = "\
+cargo xtask COMMAND
+
+  ci [--keep-going] [--list] [STEP..]     every check that CI runs, or the named steps
+  loom [-p CRATE] [FILTER]                the loom models, LOOM_MAX_PREEMPTIONS=3 unless set
+  ledger [--fix]                          ORDERINGS.md against the code; --fix refills the site columns
+  weaken [--list] [--limit SECONDS] [--jobs N] [ID..]
+                                          weakens every tagged ordering; a model of its row must fail
+  fuzz [--seconds N] [--asan] [TARGET..]  the fuzz targets, 20 seconds each, on a stable toolchain
+  lines                                   the limit on the length of a file
+";
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("xtask: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Failure> {
+    let mut parser = Parser::from_env();
+    let Some(first) = parser.next()? else {
+        print!("{HELP}");
+        return Err(Failure::new("no command given"));
+    };
+    let command = match first {
+        Arg::Short('h') | Arg::Long("help") => {
+            print!("{HELP}");
+            return Ok(());
+        }
+        Arg::Value(name) => name.string()?,
+        other => return Err(other.unexpected().into()),
+    };
+    let tree = Tree::find()?;
+    match command.as_str() {
+        "ci" => ci::run(&tree, &ci_options(parser)?),
+        "loom" => loom::run(&tree, &loom_options(parser)?),
+        "ledger" => ledger::run(&tree, ledger_fix(parser)?),
+        "weaken" => weaken::run(&tree, &weaken_options(parser)?),
+        "fuzz" => fuzz::run(&tree, &fuzz_options(parser)?),
+        "lines" => no_options(parser).and_then(|()| lines::run(&tree)),
+        "help" => {
+            print!("{HELP}");
+            Ok(())
+        }
+        other => Err(Failure::new(format!("unknown command `{other}`; try `cargo xtask help`"))),
+    }
+}
+
+fn ci_options(mut parser: Parser) -> Result<ci::Options, Failure> {
+    let mut options = ci::Options::default();
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Arg::Long("keep-going") => options.keep_going = true,
+            Arg::Long("list") => options.list = true,
+            Arg::Value(step) => options.steps.push(step.string()?),
+            other => return Err(other.unexpected().into()),
+        }
+    }
+    Ok(options)
+}
+
+fn loom_options(mut parser: Parser) -> Result<loom::Options, Failure> {
+    let mut options = loom::Options::default();
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Arg::Short('p') | Arg::Long("package") => options.package = Some(parser.value()?.string()?),
+            Arg::Value(filter) if options.filter.is_none() => options.filter = Some(filter.string()?),
+            other => return Err(other.unexpected().into()),
+        }
+    }
+    Ok(options)
+}
+
+fn ledger_fix(mut parser: Parser) -> Result<bool, Failure> {
+    let mut fix = false;
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Arg::Long("fix") => fix = true,
+            other => return Err(other.unexpected().into()),
+        }
+    }
+    Ok(fix)
+}
+
+fn weaken_options(mut parser: Parser) -> Result<weaken::Options, Failure> {
+    let mut options = weaken::Options::default();
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Arg::Long("list") => options.list = true,
+            Arg::Long("limit") => options.limit_seconds = parser.value()?.parse()?,
+            Arg::Long("jobs") => options.jobs = parser.value()?.parse()?,
+            Arg::Value(id) => options.ids.push(id.string()?),
+            other => return Err(other.unexpected().into()),
+        }
+    }
+    Ok(options)
+}
+
+fn fuzz_options(mut parser: Parser) -> Result<fuzz::Options, Failure> {
+    let mut options = fuzz::Options::default();
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Arg::Long("seconds") => options.seconds = parser.value()?.parse()?,
+            Arg::Long("asan") => options.asan = true,
+            Arg::Value(target) => options.targets.push(target.string()?),
+            other => return Err(other.unexpected().into()),
+        }
+    }
+    Ok(options)
+}
+
+fn no_options(mut parser: Parser) -> Result<(), Failure> {
+    match parser.next()? {
+        None => Ok(()),
+        Some(other) => Err(other.unexpected().into()),
+    }
+}

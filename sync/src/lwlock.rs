@@ -1,0 +1,219 @@
+//! [`LwLock`]: the lock with its data. Next: `lwlock/raw.rs`, the fast paths.
+
+mod guard;
+mod queue;
+mod raw;
+mod state;
+mod wait;
+
+use crate::prim::{Deadline, UnsafeCell};
+use core::fmt;
+pub use guard::{ReadGuard, WriteGuard};
+use raw::RawLwLock;
+use state::Mode;
+use std::time::Duration;
+
+/// A reader-writer lock in the manner of PostgreSQL's LWLock.
+///
+/// * **Fairness.** A woken waiter tries again and newcomers may pass it, until it has lost 8 races or waited
+///   for 1 ms; then nobody passes any more and the next release hands the lock to whoever is first in the
+///   queue. Neither readers nor writers starve.
+/// * **Waiting** parks the thread after a short, bounded spin. A try that fails writes no shared memory.
+/// * **Panics** in a critical section release the lock; there is no poisoning.
+/// * **Recursion.** A thread that acquires a lock which it holds waits for itself; also a second
+///   [`read`](Self::read), if a writer has queued meanwhile. Debug builds panic instead.
+/// * **Size**: 96 bytes beside the data on 64-bit targets, 104 in debug builds. The queue is inside: no table
+///   is shared between locks.
+/// * **Limit**: 16,777,215 readers at one time. One more panics, and changes nothing.
+///
+/// The lock must outlive the release, as it does behind any reference: a release may still look at the queue
+/// after the next holder has come in.
+///
+/// ```
+/// use sync::LwLock;
+///
+/// let lock = LwLock::new(1);
+/// {
+///     let one = lock.read();
+///     let two = lock.try_read().expect("readers share");
+///     assert_eq!(*one + *two, 2);
+///     assert!(lock.try_write().is_none());
+/// }
+/// let mut guard = lock.write();
+/// *guard += 1;
+/// let shared = guard.downgrade();
+/// assert_eq!(*shared, 2);
+/// ```
+pub struct LwLock<T: ?Sized> {
+    raw: RawLwLock,
+    data: UnsafeCell<T>,
+}
+
+// SAFETY: I1 of raw.rs: threads take turns with an exclusive reference, so the value must be `Send`.
+unsafe impl<T: ?Sized + Send> Send for LwLock<T> {}
+// SAFETY: I1 of raw.rs: as above, and readers share references, so the value must be `Sync` too.
+unsafe impl<T: ?Sized + Send + Sync> Sync for LwLock<T> {}
+
+impl<T> LwLock<T> {
+    /// A free lock that guards `value`.
+    #[cfg(not(all(loom, feature = "loom")))]
+    pub const fn new(value: T) -> Self {
+        Self { raw: RawLwLock::new(), data: UnsafeCell::new(value) }
+    }
+
+    /// A free lock that guards `value`.
+    #[cfg(all(loom, feature = "loom"))]
+    pub fn new(value: T) -> Self {
+        Self { raw: RawLwLock::new(), data: UnsafeCell::new(value) }
+    }
+
+    /// The value, out of the lock. Nobody can hold it, though a guard may have been forgotten.
+    pub fn into_inner(self) -> T {
+        self.data.into_inner()
+    }
+}
+
+impl<T: ?Sized> LwLock<T> {
+    /// Takes the lock shared, waiting while a writer holds it.
+    ///
+    /// # Panics
+    /// In debug builds, if this thread holds the lock; always, with 16,777,215 readers present.
+    #[inline]
+    #[track_caller]
+    pub fn read(&self) -> ReadGuard<'_, T> {
+        self.raw.id.assert_not_held("read");
+        if !self.raw.try_lock(Mode::Shared) {
+            self.raw.wait(Mode::Shared, Deadline::NEVER);
+        }
+        ReadGuard::new(self)
+    }
+
+    /// Takes the lock exclusively, waiting while anybody holds it.
+    ///
+    /// # Panics
+    /// In debug builds, if this thread holds the lock.
+    #[inline]
+    #[track_caller]
+    pub fn write(&self) -> WriteGuard<'_, T> {
+        self.raw.id.assert_not_held("write");
+        if !self.raw.try_lock(Mode::Exclusive) {
+            self.raw.wait(Mode::Exclusive, Deadline::NEVER);
+        }
+        WriteGuard::new(self)
+    }
+
+    /// Takes the lock shared if that needs no wait. `None` while a writer holds it, or while the lock is
+    /// about to be handed to a waiter.
+    ///
+    /// # Panics
+    /// With 16,777,215 readers present.
+    #[inline]
+    pub fn try_read(&self) -> Option<ReadGuard<'_, T>> {
+        self.raw.try_lock(Mode::Shared).then(|| ReadGuard::new(self))
+    }
+
+    /// Takes the lock exclusively if that needs no wait. `None` while anybody holds it, or while the lock is
+    /// about to be handed to a waiter.
+    #[inline]
+    pub fn try_write(&self) -> Option<WriteGuard<'_, T>> {
+        self.raw.try_lock(Mode::Exclusive).then(|| WriteGuard::new(self))
+    }
+
+    /// As [`read`](Self::read), for at most `timeout`. `Duration::MAX`, and any other time that the clock
+    /// can't express, waits for ever.
+    pub fn try_read_for(&self, timeout: Duration) -> Option<ReadGuard<'_, T>> {
+        self.lock_for(Mode::Shared, timeout).then(|| ReadGuard::new(self))
+    }
+
+    /// As [`write`](Self::write), for at most `timeout`. `Duration::MAX`, and any other time that the clock
+    /// can't express, waits for ever.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// let lock = sync::LwLock::new(());
+    /// let held = lock.read();
+    /// assert!(lock.try_write_for(Duration::from_millis(1)).is_none());
+    /// drop(held);
+    /// assert!(lock.try_write_for(Duration::MAX).is_some());
+    /// ```
+    pub fn try_write_for(&self, timeout: Duration) -> Option<WriteGuard<'_, T>> {
+        self.lock_for(Mode::Exclusive, timeout).then(|| WriteGuard::new(self))
+    }
+
+    fn lock_for(&self, mode: Mode, timeout: Duration) -> bool {
+        self.raw.try_lock(mode) || !timeout.is_zero() && self.raw.wait(mode, Deadline::after(timeout))
+    }
+
+    /// Takes the lock exclusively if it is free. If somebody holds it, waits until that hold has ended and
+    /// returns `None`: the work that the caller wanted to do may have been done meanwhile.
+    ///
+    /// This is group commit's acquire-or-wait: one thread flushes for all who wait, and they look afterwards
+    /// whether they still have to. A [`downgrade`](WriteGuard::downgrade) ends an exclusive hold, and so does
+    /// handing the lock to a waiter. A thread that waits here holds nobody back, so readers that overlap
+    /// without end can keep it.
+    ///
+    /// # Panics
+    /// In debug builds, if this thread holds the lock.
+    ///
+    /// ```
+    /// # use std::{sync::atomic::{AtomicU32, Ordering}, thread};
+    /// use sync::LwLock;
+    ///
+    /// let flushed = AtomicU32::new(0);
+    /// let flush = LwLock::new(());
+    /// thread::scope(|s| {
+    ///     for mine in 1..=4 {
+    ///         let (flushed, flush) = (&flushed, &flush);
+    ///         s.spawn(move || {
+    ///             while flushed.load(Ordering::Acquire) < mine {
+    ///                 if let Some(_leader) = flush.write_or_wait() {
+    ///                     flushed.fetch_max(4, Ordering::Release); // for all four
+    ///                 }
+    ///             }
+    ///         });
+    ///     }
+    /// });
+    /// ```
+    #[track_caller]
+    pub fn write_or_wait(&self) -> Option<WriteGuard<'_, T>> {
+        self.raw.id.assert_not_held("write_or_wait");
+        self.raw.lock_or_wait().then(|| WriteGuard::new(self))
+    }
+
+    /// Whether anybody held the lock a moment ago.
+    pub fn is_locked(&self) -> bool {
+        self.raw.state().is_locked()
+    }
+
+    /// Whether a writer held the lock a moment ago.
+    pub fn is_write_locked(&self) -> bool {
+        self.raw.state().is_write_locked()
+    }
+
+    /// The value: a unique reference needs no lock, also if a guard was forgotten.
+    pub fn get_mut(&mut self) -> &mut T {
+        self.data.exclusive()
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for LwLock<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut out = f.debug_struct("LwLock");
+        match self.try_read() {
+            Some(guard) => out.field("data", &&*guard).finish(),
+            None => out.field("data", &format_args!("<locked>")).finish(),
+        }
+    }
+}
+
+impl<T: Default> Default for LwLock<T> {
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}
+
+impl<T> From<T> for LwLock<T> {
+    fn from(value: T) -> Self {
+        Self::new(value)
+    }
+}

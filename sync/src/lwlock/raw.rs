@@ -1,0 +1,119 @@
+//! The lock without its data: taking it and letting go, when nobody has to wait. Next: `wait.rs`.
+//!
+//! Invariants:
+//! * I1: a shared holder excludes exclusive ones and an exclusive holder excludes all: both are one word.
+//! * I2: a queued waiter is never forgotten. It sets `HAS_WAITERS` with a read-modify-write that sees the lock
+//!   held, so that holder's release sees the flag; and after each release either a woken waiter will try
+//!   again (`WAKING`), or the queue has been looked at.
+//! * I3: under `NO_BARGING` a free lock is handed over by the thread that freed it.
+
+use super::queue::Queue;
+use super::state::{Mode, State};
+use super::wait::Giving;
+use crate::prim::Mutex;
+use crate::prim::atomic::{AtomicU32, Ordering};
+use crate::prim::held::LockId;
+
+#[derive(Debug)]
+pub(super) struct RawLwLock {
+    word: AtomicU32,
+    pub(super) queue: Mutex<Queue>,
+    pub(super) id: LockId,
+}
+
+impl RawLwLock {
+    #[cfg(not(all(loom, feature = "loom")))]
+    pub(super) const fn new() -> Self {
+        Self { word: AtomicU32::new(State::FREE.bits()), queue: Mutex::new(Queue::new()), id: LockId::new() }
+    }
+
+    #[cfg(all(loom, feature = "loom"))]
+    pub(super) fn new() -> Self {
+        Self { word: AtomicU32::new(State::FREE.bits()), queue: Mutex::new(Queue::new()), id: LockId::new() }
+    }
+
+    pub(super) fn state(&self) -> State {
+        // Relaxed: a guess; every decision is confirmed by a read-modify-write of the same word.
+        State::from_bits(self.word.load(Ordering::Relaxed))
+    }
+
+    pub(super) fn exchange(&self, from: State, to: State, success: Ordering) -> Result<(), State> {
+        // Relaxed: a failure only yields the next guess.
+        match self.word.compare_exchange(from.bits(), to.bits(), success, Ordering::Relaxed) {
+            Ok(_) => Ok(()),
+            Err(seen) => Err(State::from_bits(seen)),
+        }
+    }
+
+    /// Takes the lock if it is there to be taken; a try that fails writes nothing.
+    #[inline]
+    pub(super) fn try_lock(&self, mode: Mode) -> bool {
+        let mut state = self.state();
+        while state.admits(mode) {
+            // ORD(SY-LOCK acq): the critical sections before ours.
+            match self.exchange(state, state.taken(mode), Ordering::Acquire) {
+                Ok(()) => {
+                    self.id.acquired();
+                    return true;
+                }
+                Err(seen) => state = seen,
+            }
+        }
+        assert!(
+            mode == Mode::Exclusive || !state.is_full(),
+            "more than {} readers of one lock",
+            State::MAX_READERS
+        );
+        false
+    }
+
+    /// Lets go of an exclusive hold.
+    #[inline]
+    pub(super) fn unlock_exclusive(&self) {
+        self.id.released();
+        let alone = State::FREE.taken(Mode::Exclusive);
+        // ORD(SY-LOCK rel): our critical section.
+        if let Err(seen) = self.exchange(alone, State::FREE, Ordering::Release) {
+            self.unlock_exclusive_and_wake(seen);
+        }
+    }
+
+    #[cold]
+    fn unlock_exclusive_and_wake(&self, mut state: State) {
+        while !state.has_watchers() && !state.no_barging() {
+            // ORD(SY-LOCK rel): our critical section.
+            match self.exchange(state, state.without_writer(), Ordering::Release) {
+                Ok(()) if state.needs_wake() => return self.settle_now(Giving::Nothing),
+                Ok(()) => return,
+                Err(seen) => state = seen,
+            }
+        }
+        // Released under the mutex, so that the watchers woken are just those who saw this hold.
+        self.settle_now(Giving::Exclusive);
+    }
+
+    /// Lets go of a shared hold.
+    #[inline]
+    pub(super) fn unlock_shared(&self) {
+        self.id.released();
+        // ORD(SY-LOCK rel): what we read must have been read before a writer overwrites it.
+        let before = State::from_bits(self.word.fetch_sub(State::ONE_READER, Ordering::Release));
+        if before.readers() == 1 && before.needs_wake() {
+            self.settle_now(Giving::Nothing);
+        }
+    }
+
+    /// Turns an exclusive hold into a shared one, with no moment in between when others could take it.
+    pub(super) fn downgrade(&self) {
+        let mut state = self.state();
+        while !state.needs_wake() {
+            let shared = state.without_writer().taken(Mode::Shared);
+            // ORD(SY-LOCK rel): our critical section, for the readers that now come in.
+            match self.exchange(state, shared, Ordering::Release) {
+                Ok(()) => return,
+                Err(seen) => state = seen,
+            }
+        }
+        self.settle_now(Giving::Downgrade);
+    }
+}

@@ -1,0 +1,135 @@
+//! The lock's one word: who holds it, who waits, and what the next release has to do.
+//!
+//! ```text
+//!  31      30           29      28          27        26..24  23..0
+//!  WRITER  HAS_WAITERS  WAKING  NO_BARGING  WATCHERS  -       readers
+//! ```
+//!
+//! | holder bits | meaning |
+//! |---|---|
+//! | `WRITER` clear, readers = 0 | free |
+//! | `WRITER` clear, readers = n | n shared holders |
+//! | `WRITER` set, readers = 0 | one exclusive holder |
+//!
+//! * `HAS_WAITERS`: threads that want the lock are queued. Set and cleared under the queue's mutex.
+//! * `WAKING`: a woken waiter will try again, so releases need not wake another. Set under the mutex, cleared
+//!   by that waiter: as it takes the lock, queues again, or gives up.
+//! * `NO_BARGING`: a waiter has waited long enough. Nobody takes the lock; the release that frees it hands
+//!   it over. Set under the mutex and only while the lock is held, so that such a release is still to come.
+//! * `WATCHERS`: threads that wait for a release without wanting the lock. They hold nobody back.
+
+/// How a thread holds the lock, or wants to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    Shared,
+    Exclusive,
+}
+
+/// One value of the lock's word.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct State(u32);
+
+impl State {
+    pub(super) const FREE: Self = Self(0);
+    const WRITER: u32 = 1 << 31;
+    const HAS_WAITERS: u32 = 1 << 30;
+    const WAKING: u32 = 1 << 29;
+    const NO_BARGING: u32 = 1 << 28;
+    const WATCHERS: u32 = 1 << 27;
+    /// The most shared holders at one time.
+    pub(super) const MAX_READERS: u32 = (1 << 24) - 1;
+    /// What the word falls by when a shared holder leaves.
+    pub(super) const ONE_READER: u32 = 1;
+
+    pub(super) const fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    pub(super) const fn bits(self) -> u32 {
+        self.0
+    }
+
+    pub(super) const fn readers(self) -> u32 {
+        self.0 & Self::MAX_READERS
+    }
+
+    pub(super) const fn is_write_locked(self) -> bool {
+        self.0 & Self::WRITER != 0
+    }
+
+    pub(super) const fn is_locked(self) -> bool {
+        self.is_write_locked() || self.readers() != 0
+    }
+
+    pub(super) const fn has_waiters(self) -> bool {
+        self.0 & Self::HAS_WAITERS != 0
+    }
+
+    pub(super) const fn is_waking(self) -> bool {
+        self.0 & Self::WAKING != 0
+    }
+
+    pub(super) const fn no_barging(self) -> bool {
+        self.0 & Self::NO_BARGING != 0
+    }
+
+    pub(super) const fn has_watchers(self) -> bool {
+        self.0 & Self::WATCHERS != 0
+    }
+
+    /// Whether one more reader would overflow the count.
+    pub(super) const fn is_full(self) -> bool {
+        self.readers() == Self::MAX_READERS
+    }
+
+    /// Whether a newcomer may take the lock in `mode` now.
+    pub(super) const fn admits(self, mode: Mode) -> bool {
+        match mode {
+            _ if self.no_barging() || self.is_write_locked() => false,
+            Mode::Shared => !self.is_full(),
+            Mode::Exclusive => self.readers() == 0,
+        }
+    }
+
+    /// Whether the release that led to this state has waiters to see to.
+    pub(super) const fn needs_wake(self) -> bool {
+        self.has_watchers() || self.has_waiters() && (!self.is_waking() || self.no_barging())
+    }
+
+    /// One more holder in `mode`; the state must admit it, or it is handed over.
+    pub(super) const fn taken(self, mode: Mode) -> Self {
+        match mode {
+            Mode::Shared => self.with_readers(1),
+            Mode::Exclusive => Self(self.0 | Self::WRITER),
+        }
+    }
+
+    /// `more` further readers.
+    pub(super) const fn with_readers(self, more: u32) -> Self {
+        Self(self.0 + more * Self::ONE_READER)
+    }
+
+    pub(super) const fn without_writer(self) -> Self {
+        Self(self.0 & !Self::WRITER)
+    }
+
+    pub(super) const fn waking(self, on: bool) -> Self {
+        self.set(Self::WAKING, on)
+    }
+
+    pub(super) const fn barging_forbidden(self, on: bool) -> Self {
+        self.set(Self::NO_BARGING, on)
+    }
+
+    pub(super) const fn with_waiters(self, on: bool) -> Self {
+        self.set(Self::HAS_WAITERS, on)
+    }
+
+    pub(super) const fn with_watchers(self, on: bool) -> Self {
+        self.set(Self::WATCHERS, on)
+    }
+
+    const fn set(self, bit: u32, on: bool) -> Self {
+        Self(if on { self.0 | bit } else { self.0 & !bit })
+    }
+}

@@ -1,0 +1,26 @@
+//! The one place that chooses between `std` and `loom`. Not part of the public API: it may change in any
+//! release, which is why the sibling crates depend on exactly one version of this one.
+//!
+//! The switch is `cfg(all(loom, feature = "loom"))`: a user's own `--cfg loom` build keeps our `const fn`s.
+//! Both sides offer the same names:
+//!
+//! * `atomic`: integer atomics, `fence` and `Ordering`;
+//! * `UnsafeCell` with `ConstPtr` and `MutPtr`, which loom checks for overlapping accesses;
+//! * `Mutex` without poisoning, for cold paths;
+//! * `Parker`: one thread sleeps, others wake it; a wake before the sleep is not lost;
+//! * `Deadline` and `Stopwatch`: time, which loom replaces by an explicit choice;
+//! * `zeroed_u32` and `zeroed_u64`: arrays that cost nothing until they are written;
+//! * `spin_loop`, `yield_now`;
+//! * `held`: which locks the thread holds, in debug builds.
+
+#[cfg(all(loom, feature = "loom"))]
+mod loom;
+#[cfg(not(all(loom, feature = "loom")))]
+mod std;
+
+#[cfg(all(loom, feature = "loom"))]
+pub use self::loom::*;
+#[cfg(not(all(loom, feature = "loom")))]
+pub use self::std::*;
+
+pub mod held;

@@ -1,0 +1,173 @@
+//! The `std` side of the facade.
+
+use core::fmt;
+use std::time::{Duration, Instant};
+
+pub use core::hint::spin_loop;
+pub use std::thread::yield_now;
+
+/// Integer atomics, fences and their orderings.
+pub mod atomic {
+    pub use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+}
+
+use atomic::{AtomicU32, AtomicU64};
+
+/// A cell whose accesses loom can check; here it is the plain one.
+#[derive(Debug, Default)]
+#[repr(transparent)]
+pub struct UnsafeCell<T: ?Sized>(core::cell::UnsafeCell<T>);
+
+impl<T> UnsafeCell<T> {
+    /// A cell that holds `value`.
+    pub const fn new(value: T) -> Self {
+        Self(core::cell::UnsafeCell::new(value))
+    }
+
+    /// The value, out of the cell.
+    pub fn into_inner(self) -> T {
+        self.0.into_inner()
+    }
+}
+
+impl<T: ?Sized> UnsafeCell<T> {
+    /// A shared access that lasts as long as the pointer.
+    pub const fn get(&self) -> ConstPtr<T> {
+        ConstPtr(self.0.get().cast_const())
+    }
+
+    /// An exclusive access that lasts as long as the pointer.
+    pub const fn get_mut(&self) -> MutPtr<T> {
+        MutPtr(self.0.get())
+    }
+
+    /// The value, borrowed through the exclusive reference.
+    pub fn exclusive(&mut self) -> &mut T {
+        self.0.get_mut()
+    }
+}
+
+/// A shared access to an [`UnsafeCell`].
+#[derive(Debug)]
+pub struct ConstPtr<T: ?Sized>(*const T);
+
+impl<T: ?Sized> ConstPtr<T> {
+    /// # Safety
+    /// Nobody may have exclusive access to the cell while the reference lives.
+    pub const unsafe fn deref(&self) -> &T {
+        // SAFETY: the pointer comes from a live cell; the caller keeps writers away.
+        unsafe { &*self.0 }
+    }
+}
+
+/// An exclusive access to an [`UnsafeCell`].
+#[derive(Debug)]
+pub struct MutPtr<T: ?Sized>(*mut T);
+
+impl<T: ?Sized> MutPtr<T> {
+    /// # Safety
+    /// Nobody else may have any access to the cell while the reference lives.
+    #[expect(
+        clippy::mut_from_ref,
+        reason = "mirrors loom's pointer; the exclusive access is the caller's promise"
+    )]
+    pub const unsafe fn deref(&self) -> &mut T {
+        // SAFETY: the pointer comes from a live cell; the caller keeps everybody else away.
+        unsafe { &mut *self.0 }
+    }
+}
+
+/// A mutex for cold paths; a panic while it is held does not poison it.
+#[derive(Default)]
+pub struct Mutex<T>(std::sync::Mutex<T>);
+
+impl<T> Mutex<T> {
+    /// A free mutex that holds `value`.
+    pub const fn new(value: T) -> Self {
+        Self(std::sync::Mutex::new(value))
+    }
+
+    /// Waits for the mutex.
+    pub fn lock(&self) -> std::sync::MutexGuard<'_, T> {
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+impl<T> fmt::Debug for Mutex<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Mutex")
+    }
+}
+
+/// One thread sleeps here, any other may wake it. It belongs to the thread that made it.
+#[derive(Debug)]
+pub struct Parker(std::thread::Thread);
+
+impl Parker {
+    /// A parker for the calling thread.
+    pub fn for_this_thread() -> Self {
+        Self(std::thread::current())
+    }
+
+    /// Sleeps until woken, or until `deadline`. May return early: callers test their own condition.
+    pub fn park(&self, deadline: Deadline) {
+        match deadline.0 {
+            None => std::thread::park(),
+            Some(at) => std::thread::park_timeout(at.saturating_duration_since(Instant::now())),
+        }
+    }
+
+    /// Wakes the sleeper; if it does not sleep yet, its next sleep ends at once.
+    pub fn unpark(&self) {
+        self.0.unpark();
+    }
+}
+
+/// A point in time, or never.
+#[derive(Clone, Copy, Debug)]
+pub struct Deadline(Option<Instant>);
+
+impl Deadline {
+    /// A deadline that never comes.
+    pub const NEVER: Self = Self(None);
+
+    /// `timeout` from now; one that the clock can't express never comes.
+    pub fn after(timeout: Duration) -> Self {
+        Self(Instant::now().checked_add(timeout))
+    }
+
+    /// Whether it has come.
+    pub fn has_passed(self) -> bool {
+        self.0.is_some_and(|at| Instant::now() >= at)
+    }
+
+    /// The earlier of this and `other`.
+    #[must_use]
+    pub fn or_earlier(self, other: Self) -> Self {
+        match (self.0, other.0) {
+            (Some(a), Some(b)) => Self(Some(a.min(b))),
+            (a, b) => Self(a.or(b)),
+        }
+    }
+}
+
+/// How often a lock's slow path looks again before it sleeps; each round pauses twice as long as the last.
+pub const SPIN_ROUNDS: u32 = 7;
+
+/// How many races a woken waiter loses before the lock is handed over.
+pub const LOST_RACES: u32 = 8;
+
+/// How long a waiter is patient before it asks to be served next; loom has no such clock.
+pub fn patience(timeout: Duration) -> Deadline {
+    Deadline::after(timeout)
+}
+
+/// Allocates `len` zeroed words without touching their pages; `None` if the allocator has no memory.
+pub fn zeroed_u32(len: usize) -> Option<Box<[AtomicU32]>> {
+    bytemuck::allocation::try_zeroed_slice_box(len).ok()
+}
+
+/// Allocates `len` zeroed words without touching their pages; `None` if the allocator has no memory.
+pub fn zeroed_u64(len: usize) -> Option<Box<[AtomicU64]>> {
+    bytemuck::allocation::try_zeroed_slice_box(len).ok()
+}
