@@ -14,13 +14,13 @@
 //! * `held`: which locks the thread holds, in debug builds.
 
 #[cfg(all(loom, feature = "loom"))]
-mod loom;
+mod with_loom;
 #[cfg(not(all(loom, feature = "loom")))]
-mod std;
+mod with_std;
 
 #[cfg(all(loom, feature = "loom"))]
-pub use self::loom::*;
+pub use with_loom::*;
 #[cfg(not(all(loom, feature = "loom")))]
-pub use self::std::*;
+pub use with_std::*;
 
 pub mod held;

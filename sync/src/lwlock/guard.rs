@@ -81,8 +81,10 @@ impl<'a, T: ?Sized> WriteGuard<'a, T> {
     /// one reads.
     pub fn downgrade(self) -> ReadGuard<'a, T> {
         let Self { data, hold, .. } = self;
-        drop(data);
         let lock = hold.0;
+        {
+            let _access_ends_here = data;
+        }
         mem::forget(hold);
         lock.raw.downgrade();
         ReadGuard::new(lock)
