@@ -174,8 +174,8 @@ type Relation = [u32; 4];
 /// every tag and slot is in range; never a panic, and never an allocation much larger than `bytes` itself.
 pub fn decode(bytes: &[u8]) -> Result<Trace, TraceError> {
     let header = Header::parse(bytes)?;
-    if bytes.len() as u128 * RELATION_BYTES < header.min_bytes() {
-        // The sums below stay far from overflow only because of this check.
+    if (bytes.len() as u128) < header.min_bytes() {
+        // From here on no size computed from the header exceeds the size of the input.
         let (needed_bytes, present_bytes) = (header.min_bytes(), bytes.len());
         return Err(TraceError::Truncated { what: "the records", needed_bytes, present_bytes });
     }

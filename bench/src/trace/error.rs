@@ -90,7 +90,7 @@ pub enum TraceError {
         op: u8,
     },
     /// There is more in the file than the header promises.
-    #[error("the trace ends after {used_bytes} bytes, but {trailing_bytes} more follow")]
+    #[error("the trace ends after {used_bytes} bytes, but at least {trailing_bytes} more follow")]
     TrailingBytes {
         /// What follows.
         trailing_bytes: usize,

@@ -1,0 +1,175 @@
+//! The command line: what can be asked for, and one clear line for what can't.
+//!
+//! Next: `replay.rs`.
+
+mod run;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde::Serialize;
+
+use crate::replay::{CONTESTANTS, Contestant};
+use crate::table::MAX_SLOTS;
+
+pub use run::RunError;
+
+/// The most threads that a run may ask for.
+pub const MAX_THREADS: u32 = 1024;
+/// The most rounds that a run may ask for.
+pub const MAX_ROUNDS: u32 = 10_000;
+
+/// The exit status after a bad command line or a bad trace.
+const USAGE_STATUS: u8 = 2;
+
+/// Benchmarks of the latchfree tables.
+#[derive(Debug, Parser)]
+#[command(name = "bench", version, about, max_term_width = 100)]
+pub struct Cli {
+    /// What to run.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The benchmarks.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Replays a recorded PostgreSQL trace on flatmap and its peers, and checks every answer.
+    Replay(ReplayArgs),
+}
+
+/// What the tables have to do with the trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// The recorded lookups, inserts and deletes, with the recorded slots, on one thread.
+    Ops,
+    /// The recorded lookups through a buffer pool with a clock sweep.
+    Pool,
+}
+
+/// The arguments of `bench replay`.
+#[derive(Debug, Args)]
+pub struct ReplayArgs {
+    /// The trace, compressed with zstd [default: the one in bench/data].
+    pub trace: Option<PathBuf>,
+    /// What the tables have to do with the trace.
+    #[arg(long, value_enum, default_value = "pool")]
+    pub mode: Mode,
+    /// How many frames the pool has (pool mode).
+    #[arg(long, default_value = "4096", value_parser = frames, allow_negative_numbers = true)]
+    pub frames: u32,
+    /// How many threads share the lookups [default: a run with 1 and one with as many as there are cores].
+    #[arg(long, value_parser = threads, allow_negative_numbers = true)]
+    pub threads: Option<u32>,
+    /// Which tables take part, separated by commas [default: all].
+    #[arg(long, value_delimiter = ',', value_parser = contestant, value_name = "A,B,C")]
+    pub tables: Vec<Contestant>,
+    /// How many measured rounds each table gets; medians are shown.
+    #[arg(long, default_value = "9", value_parser = rounds, allow_negative_numbers = true)]
+    pub rounds: u32,
+    /// Print one JSON object a line instead of a table.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Parses the command line, does what it says, and returns the exit status: 0, 1 if a table failed, 2 if
+/// the command line or the trace is wrong.
+pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) => return explain(&error),
+    };
+    let Command::Replay(args) = cli.command;
+    match run::replay(&args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(error.status())
+        }
+    }
+}
+
+/// Prints help as it is and an error as one line.
+fn explain(error: &clap::Error) -> ExitCode {
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        // Nobody is left to tell if standard output is closed.
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    eprintln!("{}", one_line(error));
+    ExitCode::from(USAGE_STATUS)
+}
+
+/// The message of a clap error, without usage and with its tips, on one line.
+fn one_line(error: &clap::Error) -> String {
+    if matches!(
+        error.kind(),
+        ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    ) {
+        return "error: no subcommand was given; there is `replay`, and `--help`".to_owned();
+    }
+    let message = error.to_string();
+    let told = message.split("\n\n").filter(|part| !part.starts_with("Usage:") && !part.starts_with("For more"));
+    told.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
+}
+
+/// Parses a number from 1 to `max`.
+fn number(text: &str, max: u32, of_what: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(n) if (1..=max).contains(&n) => Ok(n),
+        _ => Err(format!("the number of {of_what} must be 1 to {max}")),
+    }
+}
+
+fn frames(text: &str) -> Result<u32, String> {
+    number(text, MAX_SLOTS, "frames")
+}
+
+fn threads(text: &str) -> Result<u32, String> {
+    number(text, MAX_THREADS, "threads")
+}
+
+fn rounds(text: &str) -> Result<u32, String> {
+    number(text, MAX_ROUNDS, "rounds")
+}
+
+fn contestant(name: &str) -> Result<Contestant, String> {
+    CONTESTANTS.into_iter().find(|c| c.name == name).ok_or_else(|| {
+        let known = CONTESTANTS.map(|c| c.name).join(", ");
+        format!("unknown table; known are {known}")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, Parser};
+
+    use super::{Cli, one_line};
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_error_is_one_line() {
+        for args in [
+            &["bench"][..],
+            &["bench", "replya"],
+            &["bench", "replay", "--mode", "both"],
+            &["bench", "replay", "--frmes", "1"],
+            &["bench", "replay", "--frames"],
+            &["bench", "replay", "--frames", "-1"],
+            &["bench", "replay", "--frames", "1", "--frames", "2"],
+            &["bench", "replay", "--tables", "flatmap,cuckoo"],
+            &["bench", "replay", "a", "b"],
+        ] {
+            let line = one_line(&Cli::try_parse_from(args).unwrap_err());
+            assert!(line.starts_with("error: ") && line.lines().count() == 1, "{args:?}: {line}");
+        }
+    }
+}

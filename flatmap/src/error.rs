@@ -1,0 +1,126 @@
+//! What can go wrong, one type per operation.
+
+use core::error::Error;
+use core::fmt;
+
+/// Why a table could not be built. Each names the field, its value and the bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The number of slots is 0 or too large.
+    Slots {
+        /// What was asked for.
+        value: u32,
+        /// The most slots a table can have.
+        max: u32,
+    },
+    /// The number of partitions is not a power of two, or too large.
+    Partitions {
+        /// What was asked for.
+        value: u32,
+        /// The most partitions a table can have.
+        max: u32,
+    },
+    /// There are fewer buckets than partitions, or too many.
+    Buckets {
+        /// What was asked for.
+        value: u32,
+        /// One bucket for each partition.
+        min: u32,
+        /// The most buckets a table can have.
+        max: u32,
+    },
+    /// The number of optimistic tries is 0.
+    OptimisticTries,
+    /// The allocator has no memory for the table.
+    OutOfMemory {
+        /// The size of its arrays in bytes; `None` if it can't be expressed.
+        bytes: Option<usize>,
+    },
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Slots { value, max } => write!(f, "slots is {value}; a table has 1 to {max} slots"),
+            Self::Partitions { value, max } => {
+                write!(f, "partitions is {value}; it must be a power of two from 1 to {max}")
+            }
+            Self::Buckets { value, min, max } => {
+                write!(f, "buckets is {value}; with {min} partitions it must be {min} to {max}")
+            }
+            Self::OptimisticTries => f.write_str("optimistic_tries is 0; a lookup makes at least 1 try"),
+            Self::OutOfMemory { bytes: Some(bytes) } => write!(f, "no memory for a table of {bytes} bytes"),
+            Self::OutOfMemory { bytes: None } => {
+                f.write_str("a table of this size exceeds the address space")
+            }
+        }
+    }
+}
+
+impl Error for ConfigError {}
+
+/// Why a key was not mapped. Nothing was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InsertError {
+    /// There is no such slot.
+    SlotOutOfRange {
+        /// The slot asked for.
+        slot: u32,
+        /// How many slots the table has.
+        slots: u32,
+    },
+    /// The key is mapped already.
+    KeyExists {
+        /// The slot it is mapped to.
+        slot: u32,
+    },
+    /// The slot is mapped to another key, or an insert or remove of it has not returned yet.
+    SlotOccupied {
+        /// The slot asked for.
+        slot: u32,
+    },
+    /// The key belongs to another partition than the one locked. Only a
+    /// [`PartitionGuard`](crate::PartitionGuard) says this.
+    OtherPartition(OtherPartition),
+}
+
+impl fmt::Display for InsertError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::SlotOutOfRange { slot, slots } => {
+                write!(f, "slot {slot} is out of range; the table has slots 0 to {}", slots - 1)
+            }
+            Self::KeyExists { slot } => write!(f, "the key is mapped already, to slot {slot}"),
+            Self::SlotOccupied { slot } => write!(f, "slot {slot} is occupied by another key"),
+            Self::OtherPartition(ref error) => error.fmt(f),
+        }
+    }
+}
+
+impl Error for InsertError {}
+
+impl From<OtherPartition> for InsertError {
+    fn from(error: OtherPartition) -> Self {
+        Self::OtherPartition(error)
+    }
+}
+
+/// A key was given to the guard of a partition that it doesn't belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OtherPartition {
+    /// The partition that the guard holds.
+    pub held: u32,
+    /// The partition of the key.
+    pub of_key: u32,
+}
+
+impl fmt::Display for OtherPartition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the key belongs to partition {}, the guard holds partition {}", self.of_key, self.held)
+    }
+}
+
+impl Error for OtherPartition {}

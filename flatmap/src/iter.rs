@@ -1,0 +1,39 @@
+//! Walking over the slots.
+
+use crate::key::Key;
+use crate::table::FlatMap;
+use core::fmt;
+use core::hash::BuildHasher;
+
+/// The mapped slots with their keys, by slot. See [`FlatMap::iter`].
+#[must_use = "an iterator does nothing until it is used"]
+pub struct Iter<'a, K, S> {
+    table: &'a FlatMap<K, S>,
+    slots: core::ops::Range<u32>,
+}
+
+impl<'a, K: Key, S: BuildHasher> Iter<'a, K, S> {
+    pub(crate) fn new(table: &'a FlatMap<K, S>) -> Self {
+        Self { table, slots: 0..table.slots() }
+    }
+}
+
+impl<K: Key, S: BuildHasher> Iterator for Iter<'_, K, S> {
+    type Item = (u32, K);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.slots.find_map(|slot| Some((slot, self.table.key_of(slot)?)))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (0, Some(self.slots.len()))
+    }
+}
+
+impl<K: Key, S: BuildHasher> core::iter::FusedIterator for Iter<'_, K, S> {}
+
+impl<K, S> fmt::Debug for Iter<'_, K, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Iter").field("slots", &self.slots).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,77 @@
+//! Keys as words: a racing key is read and written word by word, each an atomic.
+
+use bytemuck::{AnyBitPattern, NoUninit, Pod, Zeroable};
+use core::hash::{Hash, Hasher};
+
+/// What a [`FlatMap`](crate::FlatMap) can have as its key: plain data without padding.
+///
+/// Two keys are equal when their bytes are; `Hash` must agree with that. Every type that meets the bounds is
+/// a key.
+///
+/// ```
+/// fn is_key<K: flatmap::Key>() {}
+/// is_key::<u64>();
+/// is_key::<[u16; 3]>();
+/// is_key::<flatmap::BufferTag>();
+/// ```
+pub trait Key: Copy + Hash + NoUninit + AnyBitPattern {}
+
+impl<K: Copy + Hash + NoUninit + AnyBitPattern> Key for K {}
+
+/// How many words a key fills; the last one is padded with zeros.
+pub(crate) const fn words_of<K>() -> usize {
+    size_of::<K>().div_ceil(size_of::<u32>())
+}
+
+/// The words of `key`, in order.
+#[inline]
+pub(crate) fn to_words<K: Key>(key: &K) -> impl Iterator<Item = u32> + '_ {
+    bytemuck::bytes_of(key).chunks(size_of::<u32>()).map(|bytes| {
+        let mut word = [0; size_of::<u32>()];
+        word[..bytes.len()].copy_from_slice(bytes);
+        u32::from_ne_bytes(word)
+    })
+}
+
+/// The key with these words. Any words make a key, though perhaps not one that was ever stored.
+pub(crate) fn from_words<K: Key>(words: impl Iterator<Item = u32>) -> K {
+    let mut key = K::zeroed();
+    for (bytes, word) in bytemuck::bytes_of_mut(&mut key).chunks_mut(size_of::<u32>()).zip(words) {
+        bytes.copy_from_slice(&word.to_ne_bytes()[..bytes.len()]);
+    }
+    key
+}
+
+/// The identity of a page: PostgreSQL's buffer tag, 20 bytes.
+///
+/// ```
+/// use flatmap::BufferTag;
+///
+/// let tag = BufferTag { spc_oid: 1663, db_oid: 5, rel_number: 16384, fork_number: 0, block_number: 7 };
+/// assert_eq!(size_of_val(&tag), 20);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
+#[repr(C)]
+pub struct BufferTag {
+    /// The tablespace.
+    pub spc_oid: u32,
+    /// The database.
+    pub db_oid: u32,
+    /// The relation's file number.
+    pub rel_number: u32,
+    /// The fork: main, free-space map, visibility map, init.
+    pub fork_number: u32,
+    /// The page's number within the fork.
+    pub block_number: u32,
+}
+
+impl Hash for BufferTag {
+    /// Feeds two double words and one word: half as many steps as field by field.
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
+        state.write_u64(pair(self.spc_oid, self.db_oid));
+        state.write_u64(pair(self.rel_number, self.block_number));
+        state.write_u32(self.fork_number);
+    }
+}

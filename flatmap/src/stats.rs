@@ -1,0 +1,73 @@
+//! What a table tells about itself.
+
+/// Counts since the table was made; see [`FlatMap::stats`](crate::FlatMap::stats).
+///
+/// A lookup is settled by its first try, by a later try without a lock (`retried`), or under the shared lock
+/// of its partition (`fallbacks`). The counts are read one after the other: while lookups run, they need not
+/// add up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Lookups that found their key without a lock. `None` unless built with feature `stats`: counting each
+    /// lookup costs a write to shared memory.
+    pub unlocked_hits: Option<u64>,
+    /// Lookups that missed without a lock. `None` unless built with feature `stats`.
+    pub unlocked_misses: Option<u64>,
+    /// Lookups that were settled without a lock, but not by the first try.
+    pub retried: u64,
+    /// Lookups that took the lock.
+    pub fallbacks: u64,
+    /// Lookups that took the lock and then found their key.
+    pub fallback_hits: u64,
+}
+
+#[cfg(feature = "stats")]
+pub(crate) use unlocked::Unlocked;
+
+#[cfg(feature = "stats")]
+mod unlocked {
+    use super::Stats;
+    use crate::partition::RelaxedCounter;
+    use core::sync::atomic::{AtomicUsize, Ordering};
+    use crossbeam_utils::CachePadded;
+
+    const SHARDS: usize = 64;
+
+    #[derive(Debug)]
+    struct Shard {
+        hits: RelaxedCounter,
+        misses: RelaxedCounter,
+    }
+
+    /// Counts of lookups without a lock, in shards so that threads seldom share a line.
+    #[derive(Debug)]
+    pub(crate) struct Unlocked(Box<[CachePadded<Shard>]>);
+
+    impl Unlocked {
+        pub(crate) fn new() -> Self {
+            let shard =
+                |_| CachePadded::new(Shard { hits: RelaxedCounter::new(), misses: RelaxedCounter::new() });
+            Self((0..SHARDS).map(shard).collect())
+        }
+
+        pub(crate) fn count(&self, found: Option<u32>) {
+            let shard = &self.0[shard_of_this_thread()];
+            let counter = if found.is_some() { &shard.hits } else { &shard.misses };
+            counter.add_one();
+        }
+
+        pub(crate) fn report(&self, stats: &mut Stats) {
+            stats.unlocked_hits = Some(self.0.iter().map(|shard| shard.hits.get()).sum());
+            stats.unlocked_misses = Some(self.0.iter().map(|shard| shard.misses.get()).sum());
+        }
+    }
+
+    fn shard_of_this_thread() -> usize {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        thread_local! {
+            // Relaxed: threads only have to be spread.
+            static SHARD: usize = NEXT.fetch_add(1, Ordering::Relaxed) % SHARDS;
+        }
+        SHARD.with(|shard| *shard)
+    }
+}
