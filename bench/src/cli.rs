@@ -113,7 +113,8 @@ fn one_line(error: &clap::Error) -> String {
         return "error: no subcommand was given; there is `replay`, and `--help`".to_owned();
     }
     let message = error.to_string();
-    let told = message.split("\n\n").filter(|part| !part.starts_with("Usage:") && !part.starts_with("For more"));
+    let told =
+        message.split("\n\n").filter(|part| !part.starts_with("Usage:") && !part.starts_with("For more"));
     told.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
 }
 

@@ -12,6 +12,5 @@ pub mod output;
 pub mod peers;
 pub mod pool;
 pub mod replay;
-mod standin;
 pub mod table;
 pub mod trace;

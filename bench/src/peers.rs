@@ -5,6 +5,7 @@
 
 pub mod dashmap;
 pub mod dynahash;
+pub mod flatmap;
 pub mod hashbrown;
 pub mod lookup3;
 pub mod papaya;
@@ -22,7 +23,9 @@ pub fn version(name: &str) -> Option<&'static str> {
 fn version_in<'a>(lock_file: &'a str, name: &str) -> Option<&'a str> {
     let quoted = |line: &'a str| line.split('"').nth(1);
     let package = |name: &'a str| {
-        lock_file.split("[[package]]").filter(move |package| package.lines().any(|l| l == format!("name = \"{name}\"")))
+        lock_file
+            .split("[[package]]")
+            .filter(move |package| package.lines().any(|l| l == format!("name = \"{name}\"")))
     };
     let this_crate = package(env!("CARGO_PKG_NAME")).next()?;
     let dependency = this_crate.lines().filter_map(quoted).find(|d| d.split(' ').next() == Some(name))?;

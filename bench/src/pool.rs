@@ -13,9 +13,9 @@
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use crossbeam_utils::{Backoff, CachePadded};
+use flatmap::PinWord;
 use parking_lot::Mutex;
 
-use crate::standin::PinWord;
 use crate::table::{BufferTag, Inserted, Lookup, Mapped, Table, tag_words};
 
 /// The most that a frame's usage is raised to.
@@ -115,7 +115,7 @@ impl Frame {
         Self {
             pin_word: PinWord::new(),
             usage: AtomicU8::new(0),
-            has_page: AtomicBool::new(0),
+            has_page: AtomicBool::new(false),
             tag: Default::default(),
         }
     }
@@ -123,9 +123,13 @@ impl Frame {
     fn page(&self) -> Option<BufferTag> {
         let [spc_oid, db_oid, rel_number, fork_number, block_number] =
             self.tag.each_ref().map(|word| word.load(Relaxed));
-        self.has_page
-            .load(Relaxed)
-            .then_some(BufferTag { spc_oid, db_oid, rel_number, fork_number, block_number })
+        self.has_page.load(Relaxed).then_some(BufferTag {
+            spc_oid,
+            db_oid,
+            rel_number,
+            fork_number,
+            block_number,
+        })
     }
 
     fn set_page(&self, tag: &BufferTag) {
@@ -146,7 +150,7 @@ impl Frame {
     /// One step of the sweep: is the frame now a victim, owned by the caller?
     fn sweep(&self) -> bool {
         if self.usage.load(Relaxed) > 0 {
-            if !self.pin_word.is_pinned() {
+            if self.pin_word.pins() == 0 {
                 let _ = self.usage.fetch_update(Relaxed, Relaxed, |usage| usage.checked_sub(1));
             }
             return false;

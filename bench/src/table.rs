@@ -5,7 +5,6 @@
 //!
 //! Next: `peers.rs`.
 
-use crate::standin as flatmap;
 pub use flatmap::BufferTag;
 
 /// The most slots or frames that a run may ask for: 2^24, a pool of 128 GiB in pages of 8 KiB.

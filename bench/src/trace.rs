@@ -63,7 +63,32 @@ pub struct Trace {
     pub records: Vec<Record>,
 }
 
+/// How many operations of each kind there are.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct OpCounts {
+    /// Lookups.
+    pub lookups: u64,
+    /// Inserts.
+    pub inserts: u64,
+    /// Deletes.
+    pub deletes: u64,
+}
+
 impl Trace {
+    /// Counts the operations of each kind.
+    #[must_use]
+    pub fn op_counts(&self) -> OpCounts {
+        let mut counts = OpCounts::default();
+        for record in &self.records {
+            match record.op {
+                Op::Lookup => counts.lookups += 1,
+                Op::Insert { .. } => counts.inserts += 1,
+                Op::Delete => counts.deletes += 1,
+            }
+        }
+        counts
+    }
+
     /// The tags that were looked up, in order.
     #[must_use]
     pub fn lookups(&self) -> Vec<BufferTag> {
@@ -192,7 +217,8 @@ pub fn decode(bytes: &[u8]) -> Result<Trace, TraceError> {
             input.take(n, "the block numbers")?,
         ],
     };
-    let records = (0..n).map(|i| record(i, &planes, &relations, header.slots, &mut input)).collect::<Result<_, _>>()?;
+    let records =
+        (0..n).map(|i| record(i, &planes, &relations, header.slots, &mut input)).collect::<Result<_, _>>()?;
     match bytes.len() - input.taken {
         0 => Ok(Trace { slots: header.slots, records }),
         trailing_bytes => Err(TraceError::TrailingBytes { trailing_bytes, used_bytes: input.taken }),

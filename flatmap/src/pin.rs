@@ -61,7 +61,7 @@ impl PinWord {
     /// With 2^31 - 1 pins present.
     #[inline]
     pub fn pin(&self) -> Option<Pinned<'_>> {
-        self.try_pin().then_some(Pinned(self))
+        self.try_pin().then(|| Pinned(self))
     }
 
     /// As [`pin`](Self::pin), for callers that keep count themselves: each `true` is owed one

@@ -16,7 +16,7 @@ mod tags;
 use std::fmt;
 use std::fs;
 
-pub(crate) use rows::{Evidence, Model, Row, Scope};
+pub(crate) use rows::{Evidence, Model, Row};
 pub(crate) use tags::{End, Use};
 
 use crate::shell::Failure;

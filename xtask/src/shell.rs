@@ -94,8 +94,7 @@ pub(crate) struct Ended {
 /// Runs `command`, keeps what it prints, and kills it after `limit`.
 pub(crate) fn limited(command: &mut Command, limit: Duration) -> io::Result<Ended> {
     let start = Instant::now();
-    let mut child =
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let out = child.stdout.take().map(drain);
     let err = child.stderr.take().map(drain);
     let status = wait(&mut child, start + limit)?;

@@ -15,9 +15,10 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use crossbeam_utils::CachePadded;
 use spin::relax::Yield;
+use sync::LwLock;
 
-use crate::standin::LwLock;
 use crate::peers::lookup3::hash_tag;
+
 use crate::table::{BufferTag, Inserted, Lookup, Table, tag_words};
 
 const PARTITIONS: usize = 128;
@@ -219,6 +220,11 @@ impl Table for Dynahash {
 
     fn memory_bytes(&self) -> Option<usize> {
         let directory_bytes = size_of_val(&*self.directory) + self.directory.len() * size_of::<Segment>();
-        Some(size_of_val(self) + directory_bytes + size_of_val(&*self.elements) + size_of_val(&*self.partitions))
+        Some(
+            size_of_val(self)
+                + directory_bytes
+                + size_of_val(&*self.elements)
+                + size_of_val(&*self.partitions),
+        )
     }
 }

@@ -125,7 +125,13 @@ fn check<T: Table>(input: &Input<'_>) -> Result<(), ReplayError> {
                 Op::Insert { .. } => "an insert",
                 Op::Delete => "a delete",
             };
-            return Err(ReplayError::WrongAnswer { table: T::NAME, record: index, operation, found, expected });
+            return Err(ReplayError::WrongAnswer {
+                table: T::NAME,
+                record: index,
+                operation,
+                found,
+                expected,
+            });
         }
     }
     Ok(())

@@ -77,7 +77,10 @@ fn run<T: Table, S: Stopwatch>(input: &Input<'_>, watch: S) -> Result<Run, PoolE
             scope.spawn(move || one_thread(pool, lookups, barrier, watch))
         };
         let threads: Vec<_> = (0..input.threads).map(spawn).collect();
-        threads.into_iter().map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        threads
+            .into_iter()
+            .map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
     });
     sum(&pool, parts)
 }
@@ -128,7 +131,6 @@ fn sum<T: Table, S: Stopwatch>(
     let (lookup_counts, memory_bytes) = (pool.table().lookup_counts(), pool.table().memory_bytes());
     let PoolCounts { hits, misses, evictions } = counts;
     let mapped = pool.check()?;
-    let answers =
-        Answers { hits, misses, evictions, insert_exists: 0, delete_absent: 0, digest: 0, mapped };
+    let answers = Answers { hits, misses, evictions, insert_exists: 0, delete_absent: 0, digest: 0, mapped };
     Ok(Run { wall_ns: wall.as_nanos() as u64, answers, lookup_counts, memory_bytes, latency })
 }

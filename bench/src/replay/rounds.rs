@@ -1,7 +1,6 @@
 //! Taking turns: the passes of several tables, interleaved, and the medians that come out.
 
 use hdrhistogram::Histogram;
-use indicatif::ProgressBar;
 
 use super::{Pass, Run};
 use crate::latency::empty_histogram;
@@ -22,7 +21,13 @@ impl Schedule {
     /// All passes of one table.
     #[must_use]
     pub fn passes(&self) -> u64 {
-        1 + u64::from(self.rounds) + u64::from(self.rounds.div_ceil(ROUNDS_PER_LATENCY_PASS))
+        1 + u64::from(self.rounds) + u64::from(self.latency_passes())
+    }
+
+    /// The passes of one table that time single calls.
+    #[must_use]
+    pub fn latency_passes(&self) -> u32 {
+        self.rounds.div_ceil(ROUNDS_PER_LATENCY_PASS)
     }
 }
 
@@ -66,7 +71,6 @@ impl Measured {
 pub fn interleave<E>(
     schedule: Schedule,
     tables: usize,
-    bar: &ProgressBar,
     mut pass: impl FnMut(usize, Pass) -> Result<Run, E>,
 ) -> Result<Vec<Measured>, E> {
     let mut all: Vec<Measured> =
@@ -74,7 +78,6 @@ pub fn interleave<E>(
     let mut turn = |first: usize, kind: Pass, all: &mut Vec<Measured>| {
         for table in (0..tables).map(|i| (first + i) % tables) {
             let run = pass(table, kind)?;
-            bar.inc(1);
             match (kind, &run.latency) {
                 (Pass::Throughput, _) => all[table].rounds.push(run),
                 (_, Some(times)) => all[table].latency += times,

@@ -10,13 +10,17 @@ pub enum TraceError {
     #[error("the trace can't be read: {0}")]
     Io(#[source] io::Error),
     /// The file is not a zstd frame.
-    #[error("not a zstd file: it starts with \"{found}\" instead of \"(\\xb5/\\xfd\"; traces are compressed with zstd")]
+    #[error(
+        "not a zstd file: it starts with \"{found}\" instead of \"(\\xb5/\\xfd\"; traces are compressed with zstd"
+    )]
     NotZstd {
         /// The first bytes, escaped.
         found: String,
     },
     /// The compressed file ends in the middle of a frame.
-    #[error("the compressed trace is truncated: it ends within a zstd frame, after {unpacked_bytes} unpacked bytes")]
+    #[error(
+        "the compressed trace is truncated: it ends within a zstd frame, after {unpacked_bytes} unpacked bytes"
+    )]
     TruncatedFrame {
         /// How much could be unpacked.
         unpacked_bytes: usize,
@@ -36,7 +40,9 @@ pub enum TraceError {
         found: String,
     },
     /// The trace ends too early for what its header promises.
-    #[error("the trace is truncated within {what}: it needs at least {needed_bytes} bytes and has {present_bytes}")]
+    #[error(
+        "the trace is truncated within {what}: it needs at least {needed_bytes} bytes and has {present_bytes}"
+    )]
     Truncated {
         /// The part that is cut.
         what: &'static str,
@@ -104,5 +110,11 @@ pub enum TraceError {
         record: usize,
         /// The slot.
         slot: u32,
+    },
+    /// The trace is sound, but has nothing for this mode.
+    #[error("the trace holds no {what}, so there is nothing to replay")]
+    NothingToReplay {
+        /// What is missing.
+        what: &'static str,
     },
 }

@@ -75,17 +75,23 @@ fn columns(ledger: &Ledger, row: &Row, uses: &[&Use], object: &mut dyn FnMut(Str
         let found = places(ledger, uses, end);
         match column {
             Column::OneEnd(_) if found.is_empty() => {}
-            Column::OneEnd(_) => object(format!("{id}: says one end, but there is code with {end}: {found:?}")),
+            Column::OneEnd(_) => {
+                object(format!("{id}: says one end, but there is code with {end}: {found:?}"))
+            }
             Column::Sites(_) if found.is_empty() => {
                 object(format!("{id}: no code is its {end} end; if none can be, write `one end: reason`"));
             }
             Column::Sites(listed) => {
                 let listed: BTreeSet<String> = listed.iter().cloned().collect();
                 for place in found.difference(&listed) {
-                    object(format!("{id}: the {end} site {place} is not listed (`cargo xtask ledger --fix`)"));
+                    object(format!(
+                        "{id}: the {end} site {place} is not listed (`cargo xtask ledger --fix`)"
+                    ));
                 }
                 for place in listed.difference(&found) {
-                    object(format!("{id}: {place} is listed but has no {end} site (`cargo xtask ledger --fix`)"));
+                    object(format!(
+                        "{id}: {place} is listed but has no {end} site (`cargo xtask ledger --fix`)"
+                    ));
                 }
             }
         }

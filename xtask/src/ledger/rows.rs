@@ -15,8 +15,6 @@ pub(crate) struct Row {
     pub(crate) line: usize,
     pub(crate) release: Column,
     pub(crate) acquire: Column,
-    pub(crate) visible: String,
-    pub(crate) breaks: String,
     pub(crate) evidence: Vec<(Scope, Evidence)>,
 }
 
@@ -145,8 +143,6 @@ fn row(line: usize, cells: &[String]) -> Result<Row, String> {
         line,
         release: column(release)?,
         acquire: column(acquire)?,
-        visible: visible.clone(),
-        breaks: breaks.clone(),
         evidence: parse_evidence(&plain(evidence))?,
     })
 }
@@ -201,7 +197,9 @@ fn parse_scope(text: &str) -> Result<Scope, String> {
             "rel" => scope.end = Some(End::Rel),
             "acq" => scope.end = Some(End::Acq),
             place if place.contains("::") => scope.place = Some(place.to_owned()),
-            other => return Err(format!("`{other}` is no scope: `rel`, `acq` or `crate/src/file.rs::function`")),
+            other => {
+                return Err(format!("`{other}` is no scope: `rel`, `acq` or `crate/src/file.rs::function`"));
+            }
         }
     }
     Ok(scope)

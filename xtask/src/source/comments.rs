@@ -31,7 +31,7 @@ impl Comments {
         ranges.sort_by_key(|range| range.start);
         let mut comments = Self { text_of: BTreeMap::new(), code: BTreeSet::new() };
         let mut end = 0;
-        for range in ranges.into_iter().chain([text.len()..text.len()]) {
+        for range in ranges.into_iter().chain(std::iter::once(text.len()..text.len())) {
             if range.start > end {
                 comments.gap(text, end..range.start, &starts, skipped);
             }

@@ -10,7 +10,8 @@ fn memories(text: &str) -> Vec<(Memory, usize)> {
 
 #[test]
 fn orderings_are_found_with_their_lines() {
-    let text = "fn f(a: &A) {\n    a.load(Ordering::Acquire);\n    a.store(1, atomic::Ordering::Release);\n}\n";
+    let text =
+        "fn f(a: &A) {\n    a.load(Ordering::Acquire);\n    a.store(1, atomic::Ordering::Release);\n}\n";
     assert_eq!(memories(text), [(Memory::Acquire, 2), (Memory::Release, 3)]);
 }
 
@@ -32,7 +33,10 @@ fn strings_comments_docs_and_imports_hold_no_orderings() {
 fn a_bare_name_counts_only_when_imported() {
     let body = "fn f(a: &A) { a.load(Acquire); }\n";
     assert_eq!(memories(body), []);
-    assert_eq!(memories(&format!("use core::sync::atomic::Ordering::Acquire;\n{body}")), [(Memory::Acquire, 2)]);
+    assert_eq!(
+        memories(&format!("use core::sync::atomic::Ordering::Acquire;\n{body}")),
+        [(Memory::Acquire, 2)]
+    );
     assert_eq!(memories(&format!("use sync::prim::Ordering::*;\n{body}")), [(Memory::Acquire, 2)]);
     assert!(parse(&format!("use sync::prim::Ordering::*;\n{body}")).sites[0].bare);
 }
@@ -148,6 +152,7 @@ fn test_functions_come_with_their_modules() {
 
 #[test]
 fn text_that_is_no_rust_is_an_error_with_its_place() {
-    let failure = Source::parse("sync/src/x.rs", "fn f() {\n  \"open\n".to_owned()).expect_err("it is broken");
+    let failure =
+        Source::parse("sync/src/x.rs", "fn f() {\n  \"open\n".to_owned()).expect_err("it is broken");
     assert!(failure.to_string().starts_with("sync/src/x.rs:"), "{failure}");
 }

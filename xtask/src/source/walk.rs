@@ -212,9 +212,7 @@ fn fence_call(trees: &[TokenTree], at: usize, arguments: &Group) -> Option<Range
         return None;
     }
     let mut start = name;
-    while start >= 3
-        && is_path_separator(trees, start - 2)
-        && matches!(trees[start - 3], TokenTree::Ident(_))
+    while start >= 3 && is_path_separator(trees, start - 2) && matches!(trees[start - 3], TokenTree::Ident(_))
     {
         start -= 3;
     }

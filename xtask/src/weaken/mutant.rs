@@ -94,7 +94,9 @@ fn change(site: &Site, end: End) -> (String, Range<usize>, String) {
         _ => Memory::Relaxed,
     };
     match &site.fence {
-        Some(call) if to == Memory::Relaxed => (format!("fence {from} -> none"), call.clone(), "()".to_owned()),
+        Some(call) if to == Memory::Relaxed => {
+            (format!("fence {from} -> none"), call.clone(), "()".to_owned())
+        }
         fence => {
             let kind = if fence.is_some() { "fence " } else { "" };
             // A bare name was imported; the weaker one may not be.
@@ -121,4 +123,67 @@ fn plan(row: &Row, one: &Use, place: &str) -> Plan {
     }
     let by_models = (!models.is_empty()).then_some(Plan::Models(models));
     argument(true).or(by_models).or_else(|| argument(false)).unwrap_or(Plan::Nothing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Sample;
+
+    fn mutants(code: &str, row: &str) -> Vec<Mutant> {
+        let sample = Sample::new("mutant").file("sync/src/lib.rs", code).file("ORDERINGS.md", row);
+        all(&Ledger::read(&sample.tree).expect("the sample can be read"))
+    }
+
+    fn changes(code: &str) -> Vec<(String, String)> {
+        mutants(code, "").iter().map(|m| (m.label.clone(), m.apply(code))).collect()
+    }
+
+    #[test]
+    fn an_access_becomes_relaxed() {
+        let code = "fn f(a: &A) {\n    // ORD(SY-A acq): x.\n    a.load(Ordering::Acquire);\n}\n";
+        let changed = code.replace("Ordering::Acquire", "Ordering::Relaxed");
+        assert_eq!(changes(code), [("Acquire -> Relaxed".to_owned(), changed)]);
+    }
+
+    #[test]
+    fn an_imported_name_is_replaced_by_a_full_path() {
+        let code = "use core::sync::atomic::Ordering::Acquire;\nfn f(a: &A) {\n    a.load(Acquire); // ORD(SY-A acq): x.\n}\n";
+        let changed = code.replace("load(Acquire)", "load(::core::sync::atomic::Ordering::Relaxed)");
+        assert_eq!(changes(code), [("Acquire -> Relaxed".to_owned(), changed)]);
+    }
+
+    #[test]
+    fn both_halves_of_an_exchange_are_weakened_one_at_a_time() {
+        let code = "fn f(a: &A) {\n    // ORD(SY-A acqrel): x.\n    a.swap(1, Ordering::AcqRel);\n}\n";
+        let labels: Vec<_> = changes(code).into_iter().map(|(label, _)| label).collect();
+        assert_eq!(labels, ["AcqRel -> Acquire", "AcqRel -> Release"]);
+    }
+
+    #[test]
+    fn a_fence_is_taken_out_whole_and_once() {
+        let code = "fn f() {\n    // ORD(SY-A acqrel): x.\n    crate::prim::fence(Ordering::SeqCst);\n}\n";
+        let changed = code.replace("crate::prim::fence(Ordering::SeqCst)", "()");
+        assert_eq!(changes(code), [("fence SeqCst -> none".to_owned(), changed)]);
+    }
+
+    #[test]
+    fn two_ids_at_one_site_make_two_mutants() {
+        let code =
+            "fn f(a: &A) {\n    // ORD(SY-A rel), ORD(SY-B rel): x.\n    a.store(1, Ordering::Release);\n}\n";
+        let ids: Vec<_> = mutants(code, "").into_iter().map(|mutant| mutant.id).collect();
+        assert_eq!(ids, ["SY-A", "SY-B"]);
+    }
+
+    #[test]
+    fn a_narrow_argument_goes_before_a_model_and_a_model_before_a_general_argument() {
+        let code = "fn f(a: &A) {\n    // ORD(SY-A acqrel): x.\n    a.swap(1, Ordering::AcqRel);\n}\n";
+        let plans = |evidence: &str| {
+            let row = format!("| SY-A | | | v | b | {evidence} |\n");
+            mutants(code, &row).iter().map(|mutant| mutant.plan.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(plans("model: sync m; argument acq: why"), ["sync m", "argument: why"]);
+        assert_eq!(plans("argument: why; model acq: sync m, sync n"), ["argument: why", "sync m, sync n"]);
+        assert_eq!(plans("model rel: sync m"), ["sync m", "no evidence"]);
+    }
 }

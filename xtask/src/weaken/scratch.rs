@@ -158,7 +158,8 @@ mod tests {
 
     #[test]
     fn only_a_failure_of_exactly_one_test_is_a_catch() {
-        let failed = "running 1 test\ntest m ... FAILED\n\nthread 'm' panicked at x.rs:1:1:\ntorn read\n1 failed;";
+        let failed =
+            "running 1 test\ntest m ... FAILED\n\nthread 'm' panicked at x.rs:1:1:\ntorn read\n1 failed;";
         assert_eq!(judge(&ended(End::Exit(101), failed)), Verdict::Caught("torn read".to_owned()));
         assert!(matches!(judge(&ended(End::Signal, failed)), Verdict::Caught(_)));
         let passed = "running 1 test\ntest m ... ok\ntest result: ok. 1 passed; 0 failed;";

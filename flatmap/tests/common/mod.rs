@@ -1,0 +1,155 @@
+//! What the tests share: seeded numbers, hashers that collide on purpose, a watchdog, a start line, and the
+//! check that all views of a table agree.
+#![allow(dead_code, reason = "each test file uses the part it needs")]
+
+use flatmap::{FlatMap, Key};
+use std::collections::HashSet;
+use std::fmt::Debug;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+use std::{env, hint, process, thread};
+
+/// A small generator of random numbers (splitmix64, G. Steele, D. Lea, C. Flood, 2014).
+#[derive(Clone)]
+pub(crate) struct Rng(u64);
+
+impl Rng {
+    /// Seeded by the environment variable `FLATMAP_SEED`, or afresh; says which seed it is. The output is
+    /// shown if the test fails.
+    pub(crate) fn for_test(test: &str) -> Self {
+        let seed = match env::var("FLATMAP_SEED") {
+            Ok(seed) => seed.parse().expect("FLATMAP_SEED is a number"),
+            Err(_) => RandomState::new().hash_one(test),
+        };
+        eprintln!("{test}: FLATMAP_SEED={seed}");
+        Self(seed)
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    /// A number below `bound`.
+    pub(crate) fn below(&mut self, bound: u32) -> u32 {
+        (self.next() % u64::from(bound)) as u32
+    }
+
+    /// An independent generator, for a thread.
+    pub(crate) fn split(&mut self) -> Self {
+        Self(self.next())
+    }
+}
+
+/// Hashes a key to its own words, of which only the bits of the mask count: `!0` is the identity on integers,
+/// 0 puts all keys into one bucket, 1 into two.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Masked(pub(crate) u64);
+
+pub(crate) const IDENTITY: Masked = Masked(!0);
+pub(crate) const CONSTANT: Masked = Masked(0);
+
+impl BuildHasher for Masked {
+    type Hasher = MaskedHasher;
+
+    fn build_hasher(&self) -> MaskedHasher {
+        MaskedHasher { mask: self.0, words: 0 }
+    }
+}
+
+pub(crate) struct MaskedHasher {
+    mask: u64,
+    words: u64,
+}
+
+impl Hasher for MaskedHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.write_u64(u64::from_le_bytes(word));
+        }
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.words = self.words.rotate_left(7) ^ word;
+    }
+
+    fn finish(&self) -> u64 {
+        self.words & self.mask
+    }
+}
+
+/// The key number `number` of any type: its bytes are the number's, over and over. Distinct as long as the
+/// type has enough bytes.
+pub(crate) fn key<K: Key>(number: u64) -> K {
+    let mut key = K::zeroed();
+    for bytes in bytemuck::bytes_of_mut(&mut key).chunks_mut(8) {
+        bytes.copy_from_slice(&number.to_le_bytes()[..bytes.len()]);
+    }
+    key
+}
+
+pub(crate) fn same<K: Key>(one: &K, other: &K) -> bool {
+    bytemuck::bytes_of(one) == bytemuck::bytes_of(other)
+}
+
+/// Runs `test`, and ends the process if it hangs.
+pub(crate) fn watched<R>(name: &'static str, test: impl FnOnce() -> R) -> R {
+    const LIMIT: Duration = Duration::from_secs(300);
+    let (running, ended) = channel::<()>();
+    let watchdog = thread::spawn(move || {
+        if ended.recv_timeout(LIMIT) == Err(RecvTimeoutError::Timeout) {
+            eprintln!("{name}: hangs");
+            process::abort();
+        }
+    });
+    let result = test();
+    drop(running);
+    watchdog.join().expect("the watchdog does not panic");
+    result
+}
+
+/// Where threads wait for one another, spinning, so that they leave together.
+pub(crate) struct StartLine {
+    threads: usize,
+    arrived: AtomicUsize,
+}
+
+impl StartLine {
+    pub(crate) fn new(threads: usize) -> Self {
+        Self { threads, arrived: AtomicUsize::new(0) }
+    }
+
+    /// Waits until all threads have come for the same time.
+    pub(crate) fn wait(&self) {
+        let ticket = self.arrived.fetch_add(1, Ordering::AcqRel);
+        let complete = (ticket / self.threads + 1) * self.threads;
+        let mut rounds = 0_u32;
+        while self.arrived.load(Ordering::Acquire) < complete {
+            rounds += 1;
+            if rounds % 64 == 0 { thread::yield_now() } else { hint::spin_loop() }
+        }
+    }
+}
+
+/// At rest: chains, slots and counters tell the same story.
+#[track_caller]
+pub(crate) fn validate<K: Key + Debug, S: BuildHasher>(table: &FlatMap<K, S>) {
+    let mapped: Vec<(u32, K)> = table.iter().collect();
+    let mut keys = HashSet::new();
+    for (slot, key) in &mapped {
+        assert_eq!(table.get(key), Some(*slot), "{key:?} is listed at slot {slot}");
+        assert!(keys.insert(bytemuck::bytes_of(key).to_vec()), "{key:?} is listed twice");
+    }
+    assert_eq!(mapped.len(), table.len(), "slots and counters");
+    assert_eq!(table.is_empty(), mapped.is_empty());
+    let listed: HashSet<u32> = mapped.iter().map(|(slot, _)| *slot).collect();
+    for slot in (0..table.slots()).filter(|slot| !listed.contains(slot)) {
+        assert!(table.key_of(slot).is_none(), "slot {slot} is not listed");
+    }
+}
