@@ -64,3 +64,7 @@ pub use partition::PartitionGuard;
 pub use pin::{PinWord, Pinned};
 pub use stats::Stats;
 pub use table::{DefaultHashBuilder, FlatMap};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

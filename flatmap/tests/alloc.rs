@@ -108,7 +108,8 @@ fn memory_bytes_is_what_the_allocator_gave() {
 
 #[test]
 fn a_build_that_fails_leaves_nothing_behind() {
-    let (_, bytes, result) = measure(|| FlatMap::<u64>::builder().slots(100).optimistic_tries(0).build().is_err());
+    let (_, bytes, result) =
+        measure(|| FlatMap::<u64>::builder().slots(100).optimistic_tries(0).build().is_err());
     assert!(result);
     assert_eq!(bytes, 0);
 }

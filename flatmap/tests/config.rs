@@ -64,7 +64,8 @@ fn partitions_must_be_a_power_of_two_in_bounds() {
     assert_eq!(most.partitions(), MAX_PARTITIONS);
     assert_eq!(most.buckets(), MAX_PARTITIONS);
     most.insert(u64::MAX, 0).expect("free");
-    assert_eq!(most.partition(&5).len() + most.partition(&6).len(), most.partition(&5).len());
+    assert!(most.partition(&u64::MAX).index() < MAX_PARTITIONS);
+    assert_eq!((most.partition(&u64::MAX).len(), most.len()), (1, 1));
 }
 
 #[test]
@@ -159,10 +160,7 @@ fn config_errors_name_the_field_the_value_and_the_bound() {
         told(builder().partitions(4).buckets(3)),
         "buckets is 3; with 4 partitions it must be 4 to 2147483648"
     );
-    assert_eq!(
-        told(builder().optimistic_tries(0)),
-        "optimistic_tries is 0; a lookup makes at least 1 try"
-    );
+    assert_eq!(told(builder().optimistic_tries(0)), "optimistic_tries is 0; a lookup makes at least 1 try");
     let memory = |bytes| ConfigError::OutOfMemory { bytes }.to_string();
     assert_eq!(memory(Some(12)), "no memory for a table of 12 bytes");
     assert_eq!(memory(None), "a table of this size exceeds the address space");

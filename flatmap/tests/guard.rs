@@ -158,7 +158,6 @@ mod re_entry {
         let _guard = table.partition(&1);
         panics(|| table.key_of(0));
         panics(|| table.remove_slot(0));
-        panics(|| table.key_of(99));
     }
 
     #[test]
@@ -243,11 +242,12 @@ fn a_forgotten_pin_keeps_its_slot() {
     assert_eq!(word.pins(), 1);
 }
 
-/// Whether a type has a trait, asked in a way that compiles either way: the method of the type wins if its
-/// bound holds, that of the trait stands in otherwise.
+/// Whether a type has a trait, asked in a way that compiles either way: the constant of the type itself wins
+/// if its bound holds, that of the trait stands in otherwise.
 macro_rules! has_trait {
     ($bound:path, $type:ty) => {{
         struct Probe<T: ?Sized>(std::marker::PhantomData<T>);
+        #[allow(dead_code, reason = "unused when the bound holds")]
         trait Otherwise {
             const HOLDS: bool = false;
         }

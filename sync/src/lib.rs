@@ -26,3 +26,7 @@ mod lwlock;
 pub mod prim;
 
 pub use lwlock::{LwLock, ReadGuard, WriteGuard};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

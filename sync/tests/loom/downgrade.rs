@@ -55,10 +55,7 @@ fn a_downgrade_lets_a_queued_reader_in() {
     let seen = explore(|seen| {
         let lock = new_lock();
         let notice = Arc::new(Notify::new());
-        together([
-            task(&lock, seen, let_in(vec![notice.clone()])),
-            task(&lock, seen, come_in(notice)),
-        ]);
+        together([task(&lock, seen, let_in(vec![notice.clone()])), task(&lock, seen, come_in(notice))]);
     });
     seen.must_be(&["0", "1"]);
 }
