@@ -88,6 +88,8 @@ impl<K: Key> Chains<K> {
         let head = self.heads[bucket].load(Ordering::Acquire);
         let end = self.follow(Head(head).first(), key);
         // ORD(FM-STAMP acq): whoever wrote a word that we read had seen the stamp that our next load must see.
+        // ORD(FM-FREE acq): so had whoever freed an entry that we read.
+        // ORD(FM-LINK acq): what a remover did before the remove that makes us miss.
         fence(Ordering::Acquire);
         // Relaxed: ordered by the fence.
         if self.heads[bucket].load(Ordering::Relaxed) == head { end } else { Walk::Torn }
@@ -120,7 +122,7 @@ impl<K: Key> Chains<K> {
                 return Some(Place { slot, predecessor });
             }
             predecessor = at;
-            at = entry.next_locked().successor();
+            at = entry.next().successor();
         }
         None
     }
@@ -143,14 +145,14 @@ impl<K: Key> Chains<K> {
     /// Unmaps what `find` found under the same hold of the partition's lock.
     pub(crate) fn unlink(&self, bucket: usize, place: Place) {
         let entry = self.entry(place.slot);
-        let next = entry.next_locked().unlinked();
+        let next = entry.next().unlinked();
         entry.set_next(next);
         let head = self.head_locked(bucket);
         let first = match place.predecessor {
             None => next.successor(),
             Some(predecessor) => {
                 let predecessor = self.entry(predecessor);
-                predecessor.set_next(predecessor.next_locked().with_successor(next.successor()));
+                predecessor.set_next(predecessor.next().with_successor(next.successor()));
                 head.first()
             }
         };

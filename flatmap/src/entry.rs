@@ -113,17 +113,12 @@ pub(crate) struct Entry<'a, K> {
 }
 
 impl<K: Key> Entry<'_, K> {
-    /// `next`, for a reader without the lock.
+    /// `next`. A reader without the lock may see a value from after the slot has left the chain; then its
+    /// validation fails.
     #[inline]
     pub(crate) fn next(&self) -> Next {
-        // ORD(FM-LINK acq): the words of a linked entry, and what its inserter or remover did before.
-        // ORD(FM-FREE acq): that the slot has left the chain we are on: our validation will see its stamp.
-        Next(self.next.load(Ordering::Acquire))
-    }
-
-    /// `next`, for the holder of the partition that the entry's chain belongs to.
-    pub(crate) fn next_locked(&self) -> Next {
-        // Relaxed: only holders of the partition lock store to a chain's entries.
+        // Relaxed: on a chain that validates, the head has published the entry; the walk's fence acquires the
+        // rest. Holders of the partition lock are the only ones who store.
         Next(self.next.load(Ordering::Relaxed))
     }
 

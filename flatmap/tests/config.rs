@@ -18,7 +18,7 @@ fn builder() -> Builder<u64> {
 }
 
 fn refused<K: flatmap::Key, S>(builder: Builder<K, S>) -> ConfigError {
-    builder.build().err().expect("the builder refuses")
+    builder.build().expect_err("the builder refuses")
 }
 
 #[test]

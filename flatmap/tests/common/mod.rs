@@ -6,7 +6,7 @@ use flatmap::{FlatMap, Key};
 use std::collections::HashSet;
 use std::fmt::Debug;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 use std::{env, hint, process, thread};
@@ -134,6 +134,15 @@ impl StartLine {
             rounds += 1;
             if rounds % 64 == 0 { thread::yield_now() } else { hint::spin_loop() }
         }
+    }
+}
+
+/// Sets its flag when dropped, also by a panic, so that other threads do not go on for ever.
+pub(crate) struct StopAll<'a>(pub(crate) &'a AtomicBool);
+
+impl Drop for StopAll<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
