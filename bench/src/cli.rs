@@ -5,6 +5,7 @@
 mod run;
 
 use std::ffi::OsString;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -87,10 +88,15 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     match run::replay(&args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error}");
+            complain(&format!("error: {error}"));
             ExitCode::from(error.status())
         }
     }
+}
+
+/// Prints a line to standard error, if anybody still reads that.
+fn complain(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 /// Prints help as it is and an error as one line.
@@ -100,7 +106,7 @@ fn explain(error: &clap::Error) -> ExitCode {
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
-    eprintln!("{}", one_line(error));
+    complain(&one_line(error));
     ExitCode::from(USAGE_STATUS)
 }
 
@@ -113,9 +119,9 @@ fn one_line(error: &clap::Error) -> String {
         return "error: no subcommand was given; there is `replay`, and `--help`".to_owned();
     }
     let message = error.to_string();
-    let told =
-        message.split("\n\n").filter(|part| !part.starts_with("Usage:") && !part.starts_with("For more"));
-    told.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
+    let paragraphs = message.split("\n\n").filter(|p| !p.starts_with("Usage:") && !p.starts_with("For more"));
+    let lines: Vec<String> = paragraphs.map(|p| p.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    lines.join("; ")
 }
 
 /// Parses a number from 1 to `max`.

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::cli::Mode;
 use crate::replay::{Measured, Schedule, hex};
+use crate::table::LookupCounts;
 use crate::trace::OpCounts;
 
 pub use human::cores;
@@ -119,7 +120,7 @@ impl Row {
         let OpCounts { lookups, inserts, deletes } = work.counts;
         let records = lookups + inserts + deletes;
         let thread_ns = run.wall_ns as f64 * f64::from(work.threads);
-        let settled = run.lookup_counts;
+        let settled = run.lookup_counts.map(|counts| Settled::of(lookups, counts));
         let quantile_ns = |quantile| measured.latency.value_at_quantile(quantile);
         Self {
             cmd: "replay",
@@ -144,12 +145,30 @@ impl Row {
             p99_ns: quantile_ns(0.99),
             p999_ns: quantile_ns(0.999),
             max_ns: measured.latency.max(),
-            optimistic: settled.map(|counts| lookups.saturating_sub(counts.retried + counts.fallback)),
-            retried: settled.map(|counts| counts.retried),
-            fallback: settled.map(|counts| counts.fallback),
+            optimistic: settled.map(|settled| settled.optimistic),
+            retried: settled.map(|settled| settled.retried),
+            fallback: settled.map(|settled| settled.fallback),
             ratio: None,
             bytes_per_slot: run.memory_bytes.map(|bytes| bytes as f64 / f64::from(work.slots)),
         }
+    }
+}
+
+/// The lookups of a trace by how they were settled.
+#[derive(Clone, Copy)]
+struct Settled {
+    optimistic: u64,
+    retried: u64,
+    fallback: u64,
+}
+
+impl Settled {
+    /// An access that has to start over looks up more than once, so in a crowded pool a table may count more
+    /// than the trace has; the three add up to the trace's.
+    fn of(lookups: u64, counts: LookupCounts) -> Self {
+        let fallback = counts.fallback.min(lookups);
+        let retried = counts.retried.min(lookups - fallback);
+        Self { optimistic: lookups - fallback - retried, retried, fallback }
     }
 }
 
@@ -162,7 +181,7 @@ pub fn print(setting: &Setting, rows: &[Row], json: bool) -> io::Result<()> {
     let mut out = io::stdout().lock();
     if json {
         // A person who watches still wants to know what was measured.
-        eprintln!("{}", human::facts());
+        let _ = writeln!(io::stderr(), "{}", human::facts());
         for row in rows {
             serde_json::to_writer(&mut out, row)?;
             writeln!(out)?;

@@ -60,6 +60,12 @@ pub enum PoolError {
         /// Mappings in the table.
         mapped: usize,
     },
+    /// The system would not start as many threads as were asked for.
+    #[error("not all threads could be started: {reason}")]
+    NoThread {
+        /// What the system says.
+        reason: String,
+    },
 }
 
 /// What the accesses of one thread came to. A hit found its page loaded, a miss loaded it.

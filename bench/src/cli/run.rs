@@ -5,7 +5,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 
 use super::{Mode, ReplayArgs, USAGE_STATUS};
 use crate::latency::clock_cost_ns;
@@ -118,6 +118,7 @@ impl Plan<'_> {
         let style = ProgressStyle::with_template("replaying {bar:40} {pos} of {len} passes, {eta} left");
         ProgressBar::new(per_table * self.tables.len() as u64)
             .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+            .with_finish(ProgressFinish::AndClear)
     }
 
     fn ops(&self, trace: &Trace) -> Result<Vec<Row>, ReplayError> {
@@ -127,7 +128,6 @@ impl Plan<'_> {
         let input = replay::reference::ops(trace)?;
         let bar = self.progress_bar();
         let measured = self.take_turns(&bar, |table, pass| (table.ops)(&input, pass))?;
-        bar.finish_and_clear();
         let work = Work { counts: trace.op_counts(), threads: 1, slots: trace.slots };
         let row =
             |table: &Contestant, measured: &Measured| Row::new(self.setting, table.name, measured, &work);
@@ -151,7 +151,6 @@ impl Plan<'_> {
                 |table: &Contestant, measured: &Measured| Row::new(self.setting, table.name, measured, &work);
             rows.extend(self.rows(&measured, row));
         }
-        bar.finish_and_clear();
         Ok(rows)
     }
 

@@ -1,10 +1,13 @@
 //! Pool mode: the trace's lookups through a buffer pool, on one thread or several.
 
 use std::ops::Range;
-use std::sync::Barrier;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::thread::{self, ScopedJoinHandle};
 use std::time::Instant;
 
 use hdrhistogram::Histogram;
+use parking_lot::RwLock;
 
 use super::{Answers, Pass, ReplayError, Run};
 use crate::latency::{Stopwatch, Timed, Untimed};
@@ -69,20 +72,45 @@ fn add_up(table: &'static str, input: &Input<'_>, answers: &Answers) -> Result<(
 
 fn run<T: Table, S: Stopwatch>(input: &Input<'_>, watch: S) -> Result<Run, PoolError> {
     let pool = Pool::<T>::with_frames(input.frames);
-    let barrier = Barrier::new(input.threads as usize);
-    let parts = std::thread::scope(|scope| {
+    let start = StartLine::default();
+    let parts = thread::scope(|scope| {
+        let mut may_start = start.may_start.write();
         let spawn = |thread| {
             let lookups = &input.lookups[range(input.lookups.len(), input.threads, thread)];
-            let (pool, barrier, watch) = (&pool, &barrier, watch.clone());
-            scope.spawn(move || one_thread(pool, lookups, barrier, watch))
+            let (pool, start, watch) = (&pool, &start, watch.clone());
+            thread::Builder::new().spawn_scoped(scope, move || one_thread(pool, lookups, start, watch))
         };
-        let threads: Vec<_> = (0..input.threads).map(spawn).collect();
-        threads
-            .into_iter()
-            .map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
-    });
+        let threads = (0..input.threads).map(spawn).collect::<Result<Vec<_>, _>>();
+        let threads = threads.map_err(|error| PoolError::NoThread { reason: error.to_string() })?;
+        start.wait_for(input.threads);
+        *may_start = true;
+        drop(may_start);
+        let join =
+            |thread: ScopedJoinHandle<'_, _>| thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+        threads.into_iter().map(join).collect::<Result<Vec<_>, _>>()
+    })?;
     sum(&pool, parts)
+}
+
+/// Where the threads wait until all are there. Unlike a barrier it lets them go if not all could be made.
+#[derive(Debug, Default)]
+struct StartLine {
+    arrived: AtomicU32,
+    /// Locked until the threads may go; false if they are to go home.
+    may_start: RwLock<bool>,
+}
+
+impl StartLine {
+    fn wait_for(&self, threads: u32) {
+        while self.arrived.load(Relaxed) < threads {
+            thread::yield_now();
+        }
+    }
+
+    fn wait(&self) -> bool {
+        self.arrived.fetch_add(1, Relaxed);
+        *self.may_start.read()
+    }
 }
 
 /// The `thread`-th of `threads` contiguous ranges of nearly the same length.
@@ -94,11 +122,11 @@ fn range(len: usize, threads: u32, thread: u32) -> Range<usize> {
 fn one_thread<T: Table, S: Stopwatch>(
     pool: &Pool<T>,
     lookups: &[BufferTag],
-    barrier: &Barrier,
+    line: &StartLine,
     mut watch: S,
 ) -> Result<Part<S>, PoolError> {
     let mut counts = PoolCounts::default();
-    barrier.wait();
+    let lookups = if line.wait() { lookups } else { &[] };
     let start = Instant::now();
     for tag in lookups {
         watch.time(|| pool.access(tag, &mut counts))?;
@@ -106,11 +134,7 @@ fn one_thread<T: Table, S: Stopwatch>(
     Ok(Part { start, end: Instant::now(), counts, watch })
 }
 
-fn sum<T: Table, S: Stopwatch>(
-    pool: &Pool<T>,
-    parts: Vec<Result<Part<S>, PoolError>>,
-) -> Result<Run, PoolError> {
-    let parts = parts.into_iter().collect::<Result<Vec<_>, _>>()?;
+fn sum<T: Table, S: Stopwatch>(pool: &Pool<T>, parts: Vec<Part<S>>) -> Result<Run, PoolError> {
     let first_start = parts.iter().map(|part| part.start).min();
     let last_end = parts.iter().map(|part| part.end).max();
     let wall = last_end.zip(first_start).map_or_else(Default::default, |(end, start)| end - start);
