@@ -23,6 +23,7 @@ impl Head {
     const FIRST_SHIFT: u32 = 2;
     const FIRST: u64 = (1 << 30) - 1;
 
+    #[inline]
     fn first(self) -> Option<u32> {
         let first = (self.0 >> Self::FIRST_SHIFT & Self::FIRST) as u32;
         first.checked_sub(1)
@@ -100,16 +101,20 @@ impl<K: Key> Chains<K> {
     #[inline]
     fn follow(&self, first: Option<u32>, key: &K) -> Walk {
         let mut at = first;
-        for _ in 0..=self.entries.slots() {
-            let Some(slot) = at else { return Walk::Miss };
+        let mut steps_left = self.entries.slots();
+        while let Some(slot) = at {
             let Some(entry) = self.entries.get(slot) else { return Walk::Torn };
             let next = entry.next();
             if next.is_linked() && entry.matches(key) {
                 return Walk::Hit(slot);
             }
+            if steps_left == 0 {
+                return Walk::Torn;
+            }
+            steps_left -= 1;
             at = next.successor();
         }
-        Walk::Torn
+        Walk::Miss
     }
 
     /// Finds `key` for a change. The partition must be locked.

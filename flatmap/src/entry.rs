@@ -38,26 +38,32 @@ impl Next {
     const CLAIMED: u32 = 1 << 30;
     const SUCCESSOR: u32 = Self::CLAIMED - 1;
 
+    #[inline]
     fn claimed(successor: Option<u32>) -> Self {
         Self(Self::CLAIMED | successor.map_or(0, |slot| slot + 1))
     }
 
+    #[inline]
     pub(crate) fn linked(self) -> Self {
         Self(self.0 | Self::LINKED)
     }
 
+    #[inline]
     pub(crate) fn unlinked(self) -> Self {
         Self(self.0 & !Self::LINKED)
     }
 
+    #[inline]
     pub(crate) fn is_linked(self) -> bool {
         self.0 & Self::LINKED != 0
     }
 
+    #[inline]
     pub(crate) fn successor(self) -> Option<u32> {
         (self.0 & Self::SUCCESSOR).checked_sub(1)
     }
 
+    #[inline]
     pub(crate) fn with_successor(self, successor: Option<u32>) -> Self {
         Self(self.0 & !Self::SUCCESSOR | successor.map_or(0, |slot| slot + 1))
     }
@@ -86,6 +92,7 @@ impl<K: Key> Entries<K> {
         Some(Self { words, slots, key: PhantomData })
     }
 
+    #[inline]
     pub(crate) fn slots(&self) -> u32 {
         self.slots
     }
@@ -133,6 +140,12 @@ impl<K: Key> Entry<'_, K> {
             .zip(key::to_words(key))
             .map(|(word, of_key)| word.load(Ordering::Relaxed) ^ of_key);
         differences.fold(0, |all, difference| all | difference) == 0
+    }
+
+    /// Whether the slot is mapped to `key`, for a caller who has pinned it: nobody maps or unmaps it meanwhile.
+    #[inline]
+    pub(crate) fn holds_pinned(&self, key: &K) -> bool {
+        self.next().is_linked() && self.matches(key)
     }
 
     /// The key with the words found; a mix of two keys if it is replaced meanwhile.

@@ -19,6 +19,7 @@ impl RelaxedCounter {
         Self(AtomicU64::new(0))
     }
 
+    #[inline]
     pub(crate) fn add_one(&self) {
         // Relaxed: a plain counter.
         self.0.fetch_add(1, Ordering::Relaxed);
@@ -52,6 +53,7 @@ impl Partition {
     }
 
     /// How many keys are mapped. Exact while the partition is locked.
+    #[inline]
     pub(crate) fn mapped(&self) -> u32 {
         // Relaxed: a plain counter, which only holders of the lock change.
         self.mapped.load(Ordering::Relaxed)
@@ -65,11 +67,13 @@ pub(crate) struct Hold<'a> {
 }
 
 impl Hold<'_> {
+    #[inline]
     pub(crate) fn count_linked(&self) {
         // Relaxed: as in `mapped`.
         self.partition.mapped.store(self.partition.mapped() + 1, Ordering::Relaxed);
     }
 
+    #[inline]
     pub(crate) fn count_unlinked(&self) {
         // Relaxed: as in `mapped`.
         self.partition.mapped.store(self.partition.mapped() - 1, Ordering::Relaxed);
@@ -98,14 +102,17 @@ impl Partitions {
         self.all.iter().map(|partition| &**partition)
     }
 
+    #[inline]
     pub(crate) fn count(&self) -> u32 {
         self.all.len() as u32
     }
 
+    #[inline]
     pub(crate) fn index(&self, hash: u64) -> u32 {
         hash as u32 & (self.count() - 1)
     }
 
+    #[inline]
     pub(crate) fn of(&self, hash: u64) -> &Partition {
         &self.all[self.index(hash) as usize]
     }
@@ -117,10 +124,12 @@ impl Partitions {
         self.entered.assert_not_held("use of a FlatMap beside a PartitionGuard of it");
     }
 
+    #[inline]
     pub(crate) fn share(&self, hash: u64) -> ReadGuard<'_, ()> {
         self.of(hash).lock.read()
     }
 
+    #[inline]
     pub(crate) fn lock(&self, hash: u64) -> Hold<'_> {
         let partition = self.of(hash);
         Hold { partition, _guard: partition.lock.write() }

@@ -50,6 +50,7 @@ impl PinWord {
         Self(AtomicU32::new(0))
     }
 
+    #[inline]
     fn get(&self) -> u32 {
         // Relaxed: a guess that the read-modify-write confirms.
         self.0.load(Ordering::Relaxed)

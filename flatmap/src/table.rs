@@ -330,11 +330,13 @@ impl<K: Key, S: BuildHasher> FlatMap<K, S> {
         self.get(key) == Some(slot)
     }
 
-    /// Looks `key` up, calls `pin` with its slot, and makes sure that the key is still there; otherwise drops
-    /// what `pin` returned and starts over. `None` if the key is not mapped or if `pin` returns `None`.
+    /// Looks `key` up, calls `pin` with its slot, and makes sure that the slot still has that key; otherwise
+    /// drops what `pin` returned and starts over. `None` if the key is not mapped or if `pin` returns `None`.
     ///
-    /// Dropping the value must unpin. With [`PinWord`](crate::PinWord), and removers that evict before they
-    /// remove, the slot holds `key` for as long as the value lives (FM-4). No lock is held while `pin` runs.
+    /// Dropping the value must unpin, and nobody may map or unmap a pinned slot. With
+    /// [`PinWord`](crate::PinWord), and removers that evict before they remove, the slot holds `key` for as long
+    /// as the value lives (FM-4). Without such a rule the answer may be out of date, as that of
+    /// [`get`](Self::get). No lock is held while `pin` runs.
     ///
     /// # Panics
     /// As [`get`](Self::get), and if `pin` does.
@@ -343,7 +345,7 @@ impl<K: Key, S: BuildHasher> FlatMap<K, S> {
         loop {
             let slot = self.lookup(hash, key)?;
             let pinned = pin(slot)?;
-            if self.lookup(hash, key) == Some(slot) {
+            if self.chains.entries().get(slot).is_some_and(|entry| entry.holds_pinned(key)) {
                 return Some((slot, pinned));
             }
         }

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{Masked, Rng, StopAll, key, validate, watched};
+use common::{Masked, PATIENCE, Rng, StopAll, key, validate, watched, watched_for};
 use flatmap::{FlatMap, MissPolicy, PinWord, Stats};
 use std::array;
 use std::env;
@@ -46,12 +46,13 @@ fn contend<T: Sync>(
     work: [Work<T>; 2],
 ) {
     let seconds = env::var("FLATMAP_STRESS_SECONDS").map_or(1, |text| text.parse().expect("seconds"));
+    let time = Duration::from_secs(seconds);
     let mut rng = Rng::for_test(test);
     let has_met = |stats: Stats, tries| match tries {
         1 => stats.fallbacks > 0 && stats.fallback_hits > 0,
         _ => stats.retried > 0,
     };
-    watched(test, || {
+    watched_for(3 * time, test, || {
         for (tries, miss) in [(1, MissPolicy::Validated), (3, MissPolicy::Validated), (3, MissPolicy::Locked)]
         {
             let (shared, stop) = (build(tries, miss), AtomicBool::new(false));
@@ -67,14 +68,15 @@ fn contend<T: Sync>(
                 }
                 let start = Instant::now();
                 while !stop.load(Ordering::Relaxed)
-                    && (start.elapsed() < Duration::from_secs(seconds) || !has_met(stats(&shared), tries))
+                    && (start.elapsed() < time
+                        || !has_met(stats(&shared), tries) && start.elapsed() < time + PATIENCE)
                 {
                     thread::sleep(Duration::from_millis(10));
                 }
                 stop.store(true, Ordering::Relaxed);
             });
             eprintln!("{test}: {:?}", stats(&shared));
-            assert!(has_met(stats(&shared), tries));
+            assert!(has_met(stats(&shared), tries), "{test}: the threads do not meet");
         }
     });
 }

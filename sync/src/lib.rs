@@ -21,11 +21,18 @@
 //! With `--cfg loom` and this crate's feature `loom` the locks run on loom's primitives; with `--cfg loom`
 //! alone they stay as they are, `const` constructors and all.
 
+mod condlock;
+mod counter;
 mod lwlock;
 #[doc(hidden)]
 pub mod prim;
+mod seqlock;
+mod slots;
 
+pub use condlock::{Absorb, CondGuard, CondLock};
+pub use counter::{Counted, DeferredCounter, ShardedCounter};
 pub use lwlock::{LwLock, ReadGuard, WriteGuard};
+pub use seqlock::{Seen, SeqLock, SeqLockGuard, Stamp};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -9,6 +9,7 @@
 //! * `Mutex` without poisoning, for cold paths;
 //! * `Parker`: one thread sleeps, others wake it; a wake before the sleep is not lost;
 //! * `Deadline` and `Stopwatch`: time, which loom replaces by an explicit choice;
+//! * `Words`: a value in atomic words;
 //! * `zeroed_u32` and `zeroed_u64`: arrays that cost nothing until they are written;
 //! * `spin_loop`, `yield_now`;
 //! * `held`: which locks the thread holds, in debug builds.
@@ -17,10 +18,14 @@
 mod with_loom;
 #[cfg(not(all(loom, feature = "loom")))]
 mod with_std;
+#[cfg(not(all(loom, feature = "loom")))]
+mod words;
 
 #[cfg(all(loom, feature = "loom"))]
 pub use with_loom::*;
 #[cfg(not(all(loom, feature = "loom")))]
 pub use with_std::*;
+#[cfg(not(all(loom, feature = "loom")))]
+pub use words::Words;
 
 pub mod held;

@@ -98,12 +98,20 @@ pub(crate) fn same<K: Key>(one: &K, other: &K) -> bool {
     bytemuck::bytes_of(one) == bytemuck::bytes_of(other)
 }
 
-/// Runs `test`, and ends the process if it hangs.
+/// How long a test waits for what it is to meet before it fails.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Runs `test`, which takes seconds, and ends the process if it hangs.
 pub(crate) fn watched<R>(name: &'static str, test: impl FnOnce() -> R) -> R {
-    const LIMIT: Duration = Duration::from_secs(300);
+    watched_for(Duration::ZERO, name, test)
+}
+
+/// As `watched`, for a test that is to take so long.
+pub(crate) fn watched_for<R>(expected: Duration, name: &'static str, test: impl FnOnce() -> R) -> R {
+    let limit = expected + 5 * PATIENCE;
     let (running, ended) = channel::<()>();
     let watchdog = thread::spawn(move || {
-        if ended.recv_timeout(LIMIT) == Err(RecvTimeoutError::Timeout) {
+        if ended.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
             eprintln!("{name}: hangs");
             process::abort();
         }

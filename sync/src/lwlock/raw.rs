@@ -32,11 +32,13 @@ impl RawLwLock {
         Self { word: AtomicU32::new(State::FREE.bits()), queue: Mutex::new(Queue::new()), id: LockId::new() }
     }
 
+    #[inline]
     pub(super) fn state(&self) -> State {
         // Relaxed: a guess; every decision is confirmed by a read-modify-write of the same word.
         State::from_bits(self.word.load(Ordering::Relaxed))
     }
 
+    #[inline]
     pub(super) fn exchange(&self, from: State, to: State, success: Ordering) -> Result<(), State> {
         // Relaxed: a failure only yields the next guess.
         match self.word.compare_exchange(from.bits(), to.bits(), success, Ordering::Relaxed) {

@@ -41,48 +41,59 @@ impl State {
     /// What the word falls by when a shared holder leaves.
     pub(super) const ONE_READER: u32 = 1;
 
+    #[inline]
     pub(super) const fn from_bits(bits: u32) -> Self {
         Self(bits)
     }
 
+    #[inline]
     pub(super) const fn bits(self) -> u32 {
         self.0
     }
 
+    #[inline]
     pub(super) const fn readers(self) -> u32 {
         self.0 & Self::MAX_READERS
     }
 
+    #[inline]
     pub(super) const fn is_write_locked(self) -> bool {
         self.0 & Self::WRITER != 0
     }
 
+    #[inline]
     pub(super) const fn is_locked(self) -> bool {
         self.is_write_locked() || self.readers() != 0
     }
 
+    #[inline]
     pub(super) const fn has_waiters(self) -> bool {
         self.0 & Self::HAS_WAITERS != 0
     }
 
+    #[inline]
     pub(super) const fn is_waking(self) -> bool {
         self.0 & Self::WAKING != 0
     }
 
+    #[inline]
     pub(super) const fn no_barging(self) -> bool {
         self.0 & Self::NO_BARGING != 0
     }
 
+    #[inline]
     pub(super) const fn has_watchers(self) -> bool {
         self.0 & Self::WATCHERS != 0
     }
 
     /// Whether one more reader would overflow the count.
+    #[inline]
     pub(super) const fn is_full(self) -> bool {
         self.readers() == Self::MAX_READERS
     }
 
     /// Whether a newcomer may take the lock in `mode` now.
+    #[inline]
     pub(super) const fn admits(self, mode: Mode) -> bool {
         match mode {
             _ if self.no_barging() || self.is_write_locked() => false,
@@ -92,11 +103,13 @@ impl State {
     }
 
     /// Whether the release that led to this state has waiters to see to.
+    #[inline]
     pub(super) const fn needs_wake(self) -> bool {
         self.has_watchers() || self.has_waiters() && (!self.is_waking() || self.no_barging())
     }
 
     /// One more holder in `mode`; the state must admit it, or it is handed over.
+    #[inline]
     pub(super) const fn taken(self, mode: Mode) -> Self {
         match mode {
             Mode::Shared => self.with_readers(1),
@@ -105,26 +118,32 @@ impl State {
     }
 
     /// `more` further readers.
+    #[inline]
     pub(super) const fn with_readers(self, more: u32) -> Self {
         Self(self.0 + more * Self::ONE_READER)
     }
 
+    #[inline]
     pub(super) const fn without_writer(self) -> Self {
         Self(self.0 & !Self::WRITER)
     }
 
+    #[inline]
     pub(super) const fn waking(self, on: bool) -> Self {
         self.set(Self::WAKING, on)
     }
 
+    #[inline]
     pub(super) const fn barging_forbidden(self, on: bool) -> Self {
         self.set(Self::NO_BARGING, on)
     }
 
+    #[inline]
     pub(super) const fn with_waiters(self, on: bool) -> Self {
         self.set(Self::HAS_WAITERS, on)
     }
 
+    #[inline]
     pub(super) const fn with_watchers(self, on: bool) -> Self {
         self.set(Self::WATCHERS, on)
     }

@@ -12,10 +12,13 @@ pub use ::loom::thread::yield_now;
 
 /// Integer atomics, fences and their orderings.
 pub mod atomic {
-    pub use ::loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+    pub use ::loom::sync::atomic::{
+        AtomicBool, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+    };
 }
 
-use atomic::{AtomicU32, AtomicU64};
+use atomic::{AtomicU32, AtomicU64, Ordering};
+use bytemuck::{AnyBitPattern, NoUninit};
 
 /// A cell whose accesses loom checks.
 #[derive(Debug, Default)]
@@ -185,4 +188,59 @@ pub fn zeroed_u32(len: usize) -> Option<Box<[AtomicU32]>> {
 /// Makes `len` zeroed words.
 pub fn zeroed_u64(len: usize) -> Option<Box<[AtomicU64]>> {
     Some((0..len).map(|_| AtomicU64::new(0)).collect())
+}
+
+/// A `T` in atomic words, which loom may tear.
+pub struct Words<T> {
+    words: Box<[AtomicU64]>,
+    value: core::marker::PhantomData<T>,
+}
+
+impl<T: NoUninit + AnyBitPattern> Words<T> {
+    /// The words of `value`.
+    pub fn new(value: T) -> Self {
+        let words = words_of(&value).map(AtomicU64::new).collect();
+        Self { words, value: core::marker::PhantomData }
+    }
+
+    /// Reads all words, relaxed.
+    pub fn load(&self) -> T {
+        let mut value = T::zeroed();
+        let words = self.words.iter().map(|word| word.load(Ordering::Relaxed));
+        for (bytes, word) in bytemuck::bytes_of_mut(&mut value).chunks_mut(8).zip(words) {
+            bytes.copy_from_slice(&word.to_ne_bytes()[..bytes.len()]);
+        }
+        value
+    }
+
+    /// Writes all words, relaxed.
+    pub fn store(&self, value: &T) {
+        for (word, of_value) in self.words.iter().zip(words_of(value)) {
+            word.store(of_value, Ordering::Relaxed);
+        }
+    }
+}
+
+fn words_of<T: NoUninit>(value: &T) -> impl Iterator<Item = u64> + '_ {
+    bytemuck::bytes_of(value).chunks(8).map(|bytes| {
+        let mut word = [0; 8];
+        word[..bytes.len()].copy_from_slice(bytes);
+        u64::from_ne_bytes(word)
+    })
+}
+
+impl<T> fmt::Debug for Words<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Words")
+    }
+}
+
+/// How many slots there are for pending counts: enough that threads share some and not others.
+pub const SLOTS: usize = 2;
+
+/// The calling thread's number, by which it is spread over slots.
+pub fn thread_number() -> u32 {
+    let id = format!("{:?}", ::loom::thread::current().id());
+    let digits = id.trim_matches(|c: char| !c.is_ascii_digit());
+    digits.parse().expect("loom numbers its threads")
 }

@@ -8,7 +8,7 @@ pub use std::thread::yield_now;
 
 /// Integer atomics, fences and their orderings.
 pub mod atomic {
-    pub use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+    pub use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 }
 
 use atomic::{AtomicU32, AtomicU64};
@@ -170,4 +170,29 @@ pub fn zeroed_u32(len: usize) -> Option<Box<[AtomicU32]>> {
 /// Allocates `len` zeroed words without touching their pages; `None` if the allocator has no memory.
 pub fn zeroed_u64(len: usize) -> Option<Box<[AtomicU64]>> {
     bytemuck::allocation::try_zeroed_slice_box(len).ok()
+}
+
+/// How many slots there are for pending counts; more threads share them.
+pub const SLOTS: usize = 32;
+
+/// The calling thread's number, by which it is spread over slots. Works also while thread-locals are torn down.
+pub fn thread_number() -> u32 {
+    use core::cell::Cell;
+    use core::num::NonZeroU32;
+    use core::sync::atomic::Ordering;
+
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    thread_local! {
+        // Has no destructor, so that other destructors can use it.
+        static NUMBER: Cell<Option<NonZeroU32>> = const { Cell::new(None) };
+    }
+    let number = NUMBER.try_with(|number| {
+        number.get().unwrap_or_else(|| {
+            // Relaxed: threads only have to be spread; the count may come round.
+            let fresh = NonZeroU32::MIN.saturating_add(NEXT.fetch_add(1, Ordering::Relaxed));
+            number.set(Some(fresh));
+            fresh
+        })
+    });
+    number.map_or(0, NonZeroU32::get)
 }
