@@ -23,16 +23,24 @@
 
 mod condlock;
 mod counter;
+#[cfg_attr(not(feature = "inject"), doc(hidden))]
+pub mod inject;
 mod lwlock;
 #[doc(hidden)]
 pub mod prim;
+mod progress;
 mod seqlock;
 mod slots;
+mod tranche;
 
 pub use condlock::{Absorb, CondGuard, CondLock};
 pub use counter::{Counted, DeferredCounter, ShardedCounter};
 pub use lwlock::{LwLock, ReadGuard, WriteGuard};
+pub use progress::{Progress, ProgressGuard, ProgressLock};
 pub use seqlock::{Seen, SeqLock, SeqLockGuard, Stamp};
+pub use tranche::Tranche;
+#[cfg(feature = "stats")]
+pub use tranche::{OpSummary, TrancheStats};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

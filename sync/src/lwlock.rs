@@ -5,12 +5,14 @@ mod queue;
 mod raw;
 mod state;
 mod wait;
+mod watch;
 
 use crate::prim::{Deadline, UnsafeCell};
+use crate::tranche::{Membership, Tranche};
 use core::fmt;
 pub use guard::{ReadGuard, WriteGuard};
 use raw::RawLwLock;
-use state::Mode;
+pub(crate) use state::Mode;
 use std::time::Duration;
 
 /// A reader-writer lock in the manner of PostgreSQL's LWLock.
@@ -58,13 +60,19 @@ impl<T> LwLock<T> {
     /// A free lock that guards `value`.
     #[cfg(not(all(loom, feature = "loom")))]
     pub const fn new(value: T) -> Self {
-        Self { raw: RawLwLock::new(), data: UnsafeCell::new(value) }
+        Self { raw: RawLwLock::new(Membership::NONE), data: UnsafeCell::new(value) }
     }
 
     /// A free lock that guards `value`.
     #[cfg(all(loom, feature = "loom"))]
     pub fn new(value: T) -> Self {
-        Self { raw: RawLwLock::new(), data: UnsafeCell::new(value) }
+        Self { raw: RawLwLock::new(Membership::NONE), data: UnsafeCell::new(value) }
+    }
+
+    /// A free lock whose use is recorded in `tranche`, if the crate has feature `stats`; see [`Tranche`].
+    #[cfg(not(all(loom, feature = "loom")))]
+    pub const fn in_tranche(value: T, tranche: &'static Tranche) -> Self {
+        Self { raw: RawLwLock::new(Membership::of(tranche)), data: UnsafeCell::new(value) }
     }
 
     /// The value, out of the lock. Nobody can hold it, though a guard may have been forgotten.
@@ -82,9 +90,7 @@ impl<T: ?Sized> LwLock<T> {
     #[track_caller]
     pub fn read(&self) -> ReadGuard<'_, T> {
         self.raw.id.assert_not_held("read");
-        if !self.raw.try_lock(Mode::Shared) {
-            self.raw.wait(Mode::Shared, Deadline::NEVER);
-        }
+        self.raw.lock(Mode::Shared);
         ReadGuard::new(self)
     }
 
@@ -96,9 +102,7 @@ impl<T: ?Sized> LwLock<T> {
     #[track_caller]
     pub fn write(&self) -> WriteGuard<'_, T> {
         self.raw.id.assert_not_held("write");
-        if !self.raw.try_lock(Mode::Exclusive) {
-            self.raw.wait(Mode::Exclusive, Deadline::NEVER);
-        }
+        self.raw.lock(Mode::Exclusive);
         WriteGuard::new(self)
     }
 
@@ -109,14 +113,14 @@ impl<T: ?Sized> LwLock<T> {
     /// With 16,777,215 readers present.
     #[inline]
     pub fn try_read(&self) -> Option<ReadGuard<'_, T>> {
-        self.raw.try_lock(Mode::Shared).then(|| ReadGuard::new(self))
+        self.raw.lock_at_once(Mode::Shared).then(|| ReadGuard::new(self))
     }
 
     /// Takes the lock exclusively if that needs no wait. `None` while anybody holds it, or while the lock is
     /// about to be handed to a waiter.
     #[inline]
     pub fn try_write(&self) -> Option<WriteGuard<'_, T>> {
-        self.raw.try_lock(Mode::Exclusive).then(|| WriteGuard::new(self))
+        self.raw.lock_at_once(Mode::Exclusive).then(|| WriteGuard::new(self))
     }
 
     /// As [`read`](Self::read), for at most `timeout`. `Duration::MAX`, and any other time that the clock
@@ -141,7 +145,10 @@ impl<T: ?Sized> LwLock<T> {
     }
 
     fn lock_for(&self, mode: Mode, timeout: Duration) -> bool {
-        self.raw.try_lock(mode) || !timeout.is_zero() && self.raw.wait(mode, Deadline::after(timeout))
+        if timeout.is_zero() {
+            return self.raw.lock_at_once(mode);
+        }
+        self.raw.lock_until(mode, Deadline::after(timeout))
     }
 
     /// Takes the lock exclusively if it is free. If somebody holds it, waits until that hold has ended and
@@ -178,6 +185,10 @@ impl<T: ?Sized> LwLock<T> {
     pub fn write_or_wait(&self) -> Option<WriteGuard<'_, T>> {
         self.raw.id.assert_not_held("write_or_wait");
         self.raw.lock_or_wait().then(|| WriteGuard::new(self))
+    }
+
+    pub(crate) fn raw(&self) -> &RawLwLock {
+        &self.raw
     }
 
     /// Whether anybody held the lock a moment ago.

@@ -6,6 +6,7 @@ mod stamp;
 
 pub use stamp::{Seen, Stamp};
 
+use crate::inject::{self, Point};
 use crate::lwlock::{LwLock, WriteGuard};
 use crate::prim::{Mutex, Words};
 use bytemuck::{AnyBitPattern, NoUninit};
@@ -90,6 +91,9 @@ impl<T: NoUninit + AnyBitPattern> SeqLock<T> {
     /// The value, or `None` if a writer was publishing at the same moment. Wait-free.
     #[inline]
     pub fn try_read(&self) -> Option<T> {
+        if inject::fires(Point::TornRead) {
+            return None;
+        }
         let seen = self.stamp.read()?;
         let value = self.words.load();
         self.stamp.validate(seen).then_some(value)

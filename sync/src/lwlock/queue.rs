@@ -15,10 +15,10 @@ use std::sync::Arc;
 pub(super) enum Signal {
     /// Nothing yet.
     Wait,
-    /// Try again; for a watcher: the lock was released.
-    Woken,
-    /// The lock is yours.
-    Handed,
+    /// Try again; for a watcher: the holder has made progress.
+    Again,
+    /// The lock is yours; for a watcher: the hold has ended.
+    Done,
 }
 
 /// One waiting thread. Shared by count, so that whoever wakes it may touch it after it has left.
@@ -39,8 +39,8 @@ impl Waiter {
         // ORD(SY-SIGNAL acq): what the holders before us did, when the lock was handed to us.
         match self.signal.load(Ordering::Acquire) {
             bits if bits == Signal::Wait as u32 => Signal::Wait,
-            bits if bits == Signal::Woken as u32 => Signal::Woken,
-            _ => Signal::Handed,
+            bits if bits == Signal::Again as u32 => Signal::Again,
+            _ => Signal::Done,
         }
     }
 
@@ -49,10 +49,28 @@ impl Waiter {
         self.signal.store(signal as u32, Ordering::Release);
     }
 
+    /// Sleeps until told something, and returns what.
+    pub(super) fn wait(&self) -> Signal {
+        loop {
+            match self.signal() {
+                Signal::Wait => self.parker.park(Deadline::NEVER),
+                told => return told,
+            }
+        }
+    }
+
     /// Sleeps until told something or until `deadline`; may return early.
     pub(super) fn sleep(&self, deadline: Deadline) {
         self.parker.park(deadline);
     }
+}
+
+/// A thread that waits without wanting the lock.
+#[derive(Debug)]
+struct Watcher {
+    waiter: Arc<Waiter>,
+    /// Any other progress than this is news; `None` waits for the end of the hold alone.
+    old: Option<u64>,
 }
 
 /// A waiter's place: lower comes first.
@@ -95,7 +113,7 @@ type Line = BTreeMap<Ticket, Arc<Waiter>>;
 pub(super) struct Queue {
     readers: Line,
     writers: Line,
-    watchers: Vec<Arc<Waiter>>,
+    watchers: Vec<Watcher>,
     last: Ticket,
     /// Until then the queue does not ask for another hand-over: each costs a context switch.
     pub(super) rest: Option<Deadline>,
@@ -128,8 +146,9 @@ impl Queue {
         self.line(waiter.mode).remove(&ticket);
     }
 
-    pub(super) fn watch(&mut self, watcher: &Arc<Waiter>) {
-        self.watchers.push(Arc::clone(watcher));
+    /// Adds a watcher: for the end of the hold, or also for another progress than `old`.
+    pub(super) fn watch(&mut self, watcher: &Arc<Waiter>, old: Option<u64>) {
+        self.watchers.push(Watcher { waiter: Arc::clone(watcher), old });
     }
 
     pub(super) fn has_watchers(&self) -> bool {
@@ -183,9 +202,9 @@ impl Queue {
     pub(super) fn carry_out(&mut self, plan: Plan, wakes: &mut Wakes) {
         let (line, count, signal) = match plan {
             Plan::Nothing => return,
-            Plan::Hand(mode, count) => (self.line(mode), count as usize, Signal::Handed),
-            Plan::WakeWriter => (&mut self.writers, 1, Signal::Woken),
-            Plan::WakeReaders => (&mut self.readers, usize::MAX, Signal::Woken),
+            Plan::Hand(mode, count) => (self.line(mode), count as usize, Signal::Done),
+            Plan::WakeWriter => (&mut self.writers, 1, Signal::Again),
+            Plan::WakeReaders => (&mut self.readers, usize::MAX, Signal::Again),
         };
         for (_, waiter) in (0..count).map_while(|_| line.pop_first()) {
             wakes.add(waiter, signal);
@@ -194,7 +213,17 @@ impl Queue {
 
     pub(super) fn wake_watchers(&mut self, wakes: &mut Wakes) {
         for watcher in self.watchers.drain(..) {
-            wakes.add(watcher, Signal::Woken);
+            wakes.add(watcher.waiter, Signal::Done);
         }
+    }
+
+    pub(super) fn wake_watchers_past(&mut self, progress: u64, wakes: &mut Wakes) {
+        self.watchers.retain(|watcher| {
+            let stays = watcher.old.is_none_or(|old| old == progress);
+            if !stays {
+                wakes.add(Arc::clone(&watcher.waiter), Signal::Again);
+            }
+            stays
+        });
     }
 }

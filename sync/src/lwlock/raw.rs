@@ -10,26 +10,62 @@
 use super::queue::Queue;
 use super::state::{Mode, State};
 use super::wait::Giving;
-use crate::prim::Mutex;
+use crate::inject::{self, Point};
 use crate::prim::atomic::{AtomicU32, Ordering};
 use crate::prim::held::LockId;
+use crate::prim::{Deadline, Mutex};
+use crate::tranche::{Membership, Waited};
 
 #[derive(Debug)]
-pub(super) struct RawLwLock {
+pub(crate) struct RawLwLock {
     word: AtomicU32,
     pub(super) queue: Mutex<Queue>,
     pub(super) id: LockId,
+    tranche: Membership,
 }
 
 impl RawLwLock {
     #[cfg(not(all(loom, feature = "loom")))]
-    pub(super) const fn new() -> Self {
-        Self { word: AtomicU32::new(State::FREE.bits()), queue: Mutex::new(Queue::new()), id: LockId::new() }
+    pub(super) const fn new(tranche: Membership) -> Self {
+        let word = AtomicU32::new(State::FREE.bits());
+        Self { word, queue: Mutex::new(Queue::new()), id: LockId::new(), tranche }
     }
 
     #[cfg(all(loom, feature = "loom"))]
-    pub(super) fn new() -> Self {
-        Self { word: AtomicU32::new(State::FREE.bits()), queue: Mutex::new(Queue::new()), id: LockId::new() }
+    pub(super) fn new(tranche: Membership) -> Self {
+        let word = AtomicU32::new(State::FREE.bits());
+        Self { word, queue: Mutex::new(Queue::new()), id: LockId::new(), tranche }
+    }
+
+    /// Takes the lock, waiting if need be.
+    #[inline]
+    pub(super) fn lock(&self, mode: Mode) {
+        let op = self.tranche.begin();
+        let waited = if self.try_lock(mode) { Waited::No } else { self.wait_for_ever(mode) };
+        op.end(mode, waited);
+    }
+
+    #[cold]
+    fn wait_for_ever(&self, mode: Mode) -> Waited {
+        self.wait(mode, Deadline::NEVER).expect("a deadline that never comes")
+    }
+
+    /// Takes the lock, waiting until `deadline`; whether it did.
+    pub(super) fn lock_until(&self, mode: Mode, deadline: Deadline) -> bool {
+        let op = self.tranche.begin();
+        let waited = if self.try_lock(mode) { Some(Waited::No) } else { self.wait(mode, deadline) };
+        waited.map(|waited| op.end(mode, waited)).is_some()
+    }
+
+    /// Takes the lock if that needs no wait; whether it did.
+    #[inline]
+    pub(super) fn lock_at_once(&self, mode: Mode) -> bool {
+        let op = self.tranche.begin();
+        let locked = !inject::fires(Point::TryLock) && self.try_lock(mode);
+        if locked {
+            op.end(mode, Waited::No);
+        }
+        locked
     }
 
     #[inline]

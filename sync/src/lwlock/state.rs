@@ -20,7 +20,7 @@
 
 /// How a thread holds the lock, or wants to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mode {
+pub(crate) enum Mode {
     Shared,
     Exclusive,
 }

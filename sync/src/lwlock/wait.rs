@@ -1,4 +1,5 @@
-//! Waiting for the lock, and serving those who wait. Next: `queue.rs`, their order.
+//! Waiting for the lock, and serving those who wait. Next: `queue.rs`, their order; beside it `watch.rs`, waiting
+//! for a release without wanting the lock.
 //!
 //! A waiter looks again a few times, queues itself, and sleeps. It is woken to *try again*, so that newcomers
 //! may pass: handing over each time would make every acquire a context switch. A waiter that has lost
@@ -9,8 +10,10 @@
 use super::queue::{Plan, Queue, Signal, Ticket, Waiter, Wakes};
 use super::raw::RawLwLock;
 use super::state::{Mode, State};
+use crate::inject::{self, Point};
 use crate::prim::atomic::Ordering;
 use crate::prim::{Deadline, LOST_RACES, SPIN_ROUNDS, patience, spin_loop};
+use crate::tranche::Waited;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -48,14 +51,18 @@ enum Slept {
 }
 
 impl RawLwLock {
-    /// Takes the lock; false if `deadline` came first.
+    /// Takes the lock after a first try that failed; `None` if `deadline` came first.
     #[cold]
-    pub(super) fn wait(&self, mode: Mode, deadline: Deadline) -> bool {
-        let owner = self.spin(mode) || self.queue_up(mode, deadline);
-        if owner {
-            self.id.acquired();
-        }
-        owner
+    pub(super) fn wait(&self, mode: Mode, deadline: Deadline) -> Option<Waited> {
+        let waited = if self.spin(mode) {
+            Waited::No
+        } else if self.queue_up(mode, deadline) {
+            Waited::Yes
+        } else {
+            return None;
+        };
+        self.id.acquired();
+        Some(waited)
     }
 
     /// Looks again a few times. Where others sleep already, spinning has not helped them either.
@@ -94,6 +101,9 @@ impl RawLwLock {
 
     /// A woken waiter's try: it keeps its promise in the same step.
     fn take_as_woken(&self, mode: Mode) -> bool {
+        if inject::fires(Point::LostRace) {
+            return false;
+        }
         let mut state = self.state();
         while state.admits(mode) {
             // ORD(SY-LOCK acq): the critical sections before ours.
@@ -130,9 +140,9 @@ impl RawLwLock {
         let mut patient_until = patience(PATIENCE);
         loop {
             match waiter.signal() {
-                Signal::Handed => return Slept::Owner,
-                Signal::Woken if deadline.has_passed() => return self.leave(waiter, place),
-                Signal::Woken => return Slept::Woken,
+                Signal::Done => return Slept::Owner,
+                Signal::Again if deadline.has_passed() => return self.leave(waiter, place),
+                Signal::Again => return Slept::Woken,
                 Signal::Wait if deadline.has_passed() => return self.leave(waiter, place),
                 Signal::Wait => {}
             }
@@ -180,8 +190,8 @@ impl RawLwLock {
     fn leave(&self, waiter: &Arc<Waiter>, place: Ticket) -> Slept {
         let mut queue = self.queue.lock();
         let giving = match waiter.signal() {
-            Signal::Handed => return Slept::Owner,
-            Signal::Woken => Giving::Wake,
+            Signal::Done => return Slept::Owner,
+            Signal::Again => Giving::Wake,
             Signal::Wait => {
                 queue.remove(waiter, place);
                 Giving::Nothing
@@ -227,35 +237,6 @@ impl RawLwLock {
                 Err(seen) => state = seen,
             }
         }
-    }
-
-    /// Takes the lock if it is free. Otherwise waits until the present hold has ended, and returns false.
-    pub(super) fn lock_or_wait(&self) -> bool {
-        if self.try_lock(Mode::Exclusive) {
-            return true;
-        }
-        let watcher = Waiter::new(Mode::Exclusive);
-        let mut queue = self.queue.lock();
-        let mut state = self.state();
-        loop {
-            let free = state.admits(Mode::Exclusive);
-            let next = if free { state.taken(Mode::Exclusive) } else { state.with_watchers(true) };
-            // ORD(SY-LOCK acq): the critical sections before ours, if the lock was free.
-            match self.exchange(state, next, Ordering::Acquire) {
-                Ok(()) if free => {
-                    self.id.acquired();
-                    return true;
-                }
-                Ok(()) => break,
-                Err(seen) => state = seen,
-            }
-        }
-        queue.watch(&watcher);
-        drop(queue);
-        while watcher.signal() == Signal::Wait {
-            watcher.sleep(Deadline::NEVER);
-        }
-        false
     }
 
     #[cold]
