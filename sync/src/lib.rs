@@ -25,6 +25,8 @@ mod condlock;
 mod counter;
 #[cfg_attr(not(feature = "inject"), doc(hidden))]
 pub mod inject;
+#[cfg(all(feature = "lock_api", not(all(loom, feature = "loom"))))]
+mod lock_api;
 mod lwlock;
 #[doc(hidden)]
 pub mod prim;
@@ -33,6 +35,8 @@ mod seqlock;
 mod slots;
 mod tranche;
 
+#[cfg(all(feature = "lock_api", not(all(loom, feature = "loom"))))]
+pub use crate::lock_api::RawLwLock;
 pub use condlock::{Absorb, CondGuard, CondLock};
 pub use counter::{Counted, DeferredCounter, ShardedCounter};
 pub use lwlock::{LwLock, ReadGuard, WriteGuard};

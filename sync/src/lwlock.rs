@@ -11,7 +11,7 @@ use crate::prim::{Deadline, UnsafeCell};
 use crate::tranche::{Membership, Tranche};
 use core::fmt;
 pub use guard::{ReadGuard, WriteGuard};
-use raw::RawLwLock;
+pub(crate) use raw::RawLwLock;
 pub(crate) use state::Mode;
 use std::time::Duration;
 
@@ -72,6 +72,12 @@ impl<T> LwLock<T> {
     /// A free lock whose use is recorded in `tranche`, if the crate has feature `stats`; see [`Tranche`].
     #[cfg(not(all(loom, feature = "loom")))]
     pub const fn in_tranche(value: T, tranche: &'static Tranche) -> Self {
+        Self { raw: RawLwLock::new(Membership::of(tranche)), data: UnsafeCell::new(value) }
+    }
+
+    /// A free lock whose use is recorded in `tranche`, if the crate has feature `stats`; see [`Tranche`].
+    #[cfg(all(loom, feature = "loom"))]
+    pub fn in_tranche(value: T, tranche: &'static Tranche) -> Self {
         Self { raw: RawLwLock::new(Membership::of(tranche)), data: UnsafeCell::new(value) }
     }
 

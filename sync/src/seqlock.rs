@@ -8,13 +8,10 @@ pub use stamp::{Seen, Stamp};
 
 use crate::inject::{self, Point};
 use crate::lwlock::{LwLock, WriteGuard};
-use crate::prim::{Mutex, Words};
+use crate::prim::{Mutex, SEQLOCK_TRIES, Words};
 use bytemuck::{AnyBitPattern, NoUninit};
 use core::fmt;
 use core::ops::{Deref, DerefMut};
-
-/// How often a reader tries before it waits for the writer that is just publishing.
-const TRIES: u32 = 16;
 
 /// A value that readers copy out without a lock.
 ///
@@ -79,7 +76,7 @@ impl<T: NoUninit + AnyBitPattern> SeqLock<T> {
 
     #[cold]
     fn read_again(&self) -> T {
-        for _ in 1..TRIES {
+        for _ in 1..SEQLOCK_TRIES {
             if let Some(value) = self.try_read() {
                 return value;
             }

@@ -75,7 +75,6 @@ impl Membership {
     };
 
     #[cfg_attr(not(feature = "stats"), expect(unused_variables, reason = "only recorded with `stats`"))]
-    #[cfg_attr(all(loom, feature = "loom"), expect(dead_code, reason = "models have no tranches"))]
     pub(crate) const fn of(tranche: &'static Tranche) -> Self {
         Self {
             #[cfg(feature = "stats")]

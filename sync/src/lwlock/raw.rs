@@ -20,26 +20,26 @@ use crate::tranche::{Membership, Waited};
 pub(crate) struct RawLwLock {
     word: AtomicU32,
     pub(super) queue: Mutex<Queue>,
-    pub(super) id: LockId,
+    pub(crate) id: LockId,
     tranche: Membership,
 }
 
 impl RawLwLock {
     #[cfg(not(all(loom, feature = "loom")))]
-    pub(super) const fn new(tranche: Membership) -> Self {
+    pub(crate) const fn new(tranche: Membership) -> Self {
         let word = AtomicU32::new(State::FREE.bits());
         Self { word, queue: Mutex::new(Queue::new()), id: LockId::new(), tranche }
     }
 
     #[cfg(all(loom, feature = "loom"))]
-    pub(super) fn new(tranche: Membership) -> Self {
+    pub(crate) fn new(tranche: Membership) -> Self {
         let word = AtomicU32::new(State::FREE.bits());
         Self { word, queue: Mutex::new(Queue::new()), id: LockId::new(), tranche }
     }
 
     /// Takes the lock, waiting if need be.
     #[inline]
-    pub(super) fn lock(&self, mode: Mode) {
+    pub(crate) fn lock(&self, mode: Mode) {
         let op = self.tranche.begin();
         let waited = if self.try_lock(mode) { Waited::No } else { self.wait_for_ever(mode) };
         op.end(mode, waited);
@@ -51,7 +51,7 @@ impl RawLwLock {
     }
 
     /// Takes the lock, waiting until `deadline`; whether it did.
-    pub(super) fn lock_until(&self, mode: Mode, deadline: Deadline) -> bool {
+    pub(crate) fn lock_until(&self, mode: Mode, deadline: Deadline) -> bool {
         let op = self.tranche.begin();
         let waited = if self.try_lock(mode) { Some(Waited::No) } else { self.wait(mode, deadline) };
         waited.map(|waited| op.end(mode, waited)).is_some()
@@ -59,7 +59,7 @@ impl RawLwLock {
 
     /// Takes the lock if that needs no wait; whether it did.
     #[inline]
-    pub(super) fn lock_at_once(&self, mode: Mode) -> bool {
+    pub(crate) fn lock_at_once(&self, mode: Mode) -> bool {
         let op = self.tranche.begin();
         let locked = !inject::fires(Point::TryLock) && self.try_lock(mode);
         if locked {
@@ -69,7 +69,7 @@ impl RawLwLock {
     }
 
     #[inline]
-    pub(super) fn state(&self) -> State {
+    pub(crate) fn state(&self) -> State {
         // Relaxed: a guess; every decision is confirmed by a read-modify-write of the same word.
         State::from_bits(self.word.load(Ordering::Relaxed))
     }
@@ -107,7 +107,7 @@ impl RawLwLock {
 
     /// Lets go of an exclusive hold.
     #[inline]
-    pub(super) fn unlock_exclusive(&self) {
+    pub(crate) fn unlock_exclusive(&self) {
         self.id.released();
         let alone = State::FREE.taken(Mode::Exclusive);
         // ORD(SY-LOCK rel): our critical section.
@@ -132,7 +132,7 @@ impl RawLwLock {
 
     /// Lets go of a shared hold.
     #[inline]
-    pub(super) fn unlock_shared(&self) {
+    pub(crate) fn unlock_shared(&self) {
         self.id.released();
         // ORD(SY-LOCK rel): what we read must have been read before a writer overwrites it.
         let before = State::from_bits(self.word.fetch_sub(State::ONE_READER, Ordering::Release));
@@ -142,7 +142,7 @@ impl RawLwLock {
     }
 
     /// Turns an exclusive hold into a shared one, with no moment in between when others could take it.
-    pub(super) fn downgrade(&self) {
+    pub(crate) fn downgrade(&self) {
         let mut state = self.state();
         while !state.needs_wake() {
             let shared = state.without_writer().taken(Mode::Shared);

@@ -27,7 +27,7 @@ pub(crate) enum Mode {
 
 /// One value of the lock's word.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct State(u32);
+pub(crate) struct State(u32);
 
 impl State {
     pub(super) const FREE: Self = Self(0);
@@ -57,12 +57,12 @@ impl State {
     }
 
     #[inline]
-    pub(super) const fn is_write_locked(self) -> bool {
+    pub(crate) const fn is_write_locked(self) -> bool {
         self.0 & Self::WRITER != 0
     }
 
     #[inline]
-    pub(super) const fn is_locked(self) -> bool {
+    pub(crate) const fn is_locked(self) -> bool {
         self.is_write_locked() || self.readers() != 0
     }
 

@@ -172,6 +172,9 @@ impl Deadline {
 /// A model does not spin: every round would be a branch of its own.
 pub const SPIN_ROUNDS: u32 = 0;
 
+/// A model's reader is torn once before it waits for the writer.
+pub const SEQLOCK_TRIES: u32 = 1;
+
 /// One lost race ends the patience of a model's waiter.
 pub const LOST_RACES: u32 = 1;
 

@@ -136,6 +136,11 @@ impl Deadline {
         Self(Instant::now().checked_add(timeout))
     }
 
+    /// That moment.
+    pub fn at(moment: Instant) -> Self {
+        Self(Some(moment))
+    }
+
     /// Whether it has come.
     pub fn has_passed(self) -> bool {
         self.0.is_some_and(|at| Instant::now() >= at)
@@ -153,6 +158,9 @@ impl Deadline {
 
 /// How often a lock's slow path looks again before it sleeps; each round pauses twice as long as the last.
 pub const SPIN_ROUNDS: u32 = 7;
+
+/// How often a reader of a sequence lock tries before it waits for the writer that is just publishing.
+pub const SEQLOCK_TRIES: u32 = 16;
 
 /// How many races a woken waiter loses before the lock is handed over.
 pub const LOST_RACES: u32 = 8;
