@@ -103,7 +103,7 @@ impl<T: ?Sized> ProgressLock<T> {
     /// What the holder did before it published that number, or before it let go, happens before the return.
     ///
     /// # Panics
-    /// In debug builds, if this thread holds the lock.
+    /// In debug builds, if this thread holds the lock exclusively and would wait for itself.
     #[track_caller]
     pub fn wait_past(&self, old: u64) -> Progress {
         self.lock.raw().wait_past(&self.progress, old)

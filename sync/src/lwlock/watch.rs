@@ -41,11 +41,11 @@ impl RawLwLock {
     /// Waits until the exclusive holder has set `progress` to something other than `old`, or has let go.
     #[track_caller]
     pub(crate) fn wait_past(&self, progress: &AtomicU64, old: u64) -> Progress {
-        self.id.assert_not_held("wait_past");
         loop {
             if let Some(seen) = self.progress_past(progress, old) {
                 return seen;
             }
+            self.id.assert_not_held("wait_past");
             let watcher = Waiter::new(Mode::Exclusive);
             {
                 let mut queue = self.queue.lock();
