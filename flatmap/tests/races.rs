@@ -99,6 +99,25 @@ fn a_removed_key_is_read_from_a_slot_that_was_given_away() {
     });
 }
 
+/// The key goes to and fro between two slots; a stranger empties one of them, never the other.
+#[test]
+fn a_key_that_moved_on_is_removed_from_its_new_slot() {
+    let table = table(2, IDENTITY);
+    let emptied = AtomicU64::new(0);
+    let move_it = || {
+        table.insert(1, 0).expect("not mapped");
+        table.remove(&1);
+        table.insert(1, 1).expect("not mapped");
+        assert_eq!(table.remove(&1), Some(1), "nobody empties slot 1");
+    };
+    let empty = || {
+        if table.remove_slot(0).is_some() {
+            emptied.fetch_add(1, Ordering::Relaxed);
+        }
+    };
+    beside("moved on", empty, move_it, || emptied.load(Ordering::Relaxed) > 100);
+}
+
 #[test]
 fn of_several_inserts_of_one_key_not_just_one_wins() {
     let table = table(4, IDENTITY);

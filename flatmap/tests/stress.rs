@@ -226,7 +226,13 @@ fn replace(pool: &Pool, rng: &mut Rng) {
 
 fn read(pool: &Pool, rng: &mut Rng) {
     let page = rng.below(PAGES);
-    let pinned = pool.table.pin_with(&wide(page), |slot| pool.frames[slot as usize].pins.pin());
+    let pinned = pool.table.pin_with(&wide(page), |slot| {
+        // Time for the frame to be given to another page, between the lookup and the pin.
+        if rng.below(16) == 0 {
+            thread::yield_now();
+        }
+        pool.frames[slot as usize].pins.pin()
+    });
     if let Some((slot, _pin)) = pinned {
         let frame = &pool.frames[slot as usize];
         frame.assert_holds(u64::from(page));

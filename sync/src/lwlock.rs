@@ -28,7 +28,7 @@ use std::time::Duration;
 ///   is shared between locks.
 /// * **Limit**: 16,777,215 readers at one time. One more panics, and changes nothing.
 ///
-/// The lock must outlive the release, as it does behind any reference: a release may still look at the queue
+/// Waiting and waking allocate, so the lock must not be used inside the global allocator. It must outlive the release, as it does behind any reference: a release may still look at the queue
 /// after the next holder has come in.
 ///
 /// ```
@@ -130,13 +130,13 @@ impl<T: ?Sized> LwLock<T> {
     }
 
     /// As [`read`](Self::read), for at most `timeout`. `Duration::MAX`, and any other time that the clock
-    /// can't express, waits for ever.
+    /// can't express, waits for ever, and panics as `read` does.
     pub fn try_read_for(&self, timeout: Duration) -> Option<ReadGuard<'_, T>> {
         self.lock_for(Mode::Shared, timeout).then(|| ReadGuard::new(self))
     }
 
     /// As [`write`](Self::write), for at most `timeout`. `Duration::MAX`, and any other time that the clock
-    /// can't express, waits for ever.
+    /// can't express, waits for ever, and panics as `write` does.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -154,7 +154,11 @@ impl<T: ?Sized> LwLock<T> {
         if timeout.is_zero() {
             return self.raw.lock_at_once(mode);
         }
-        self.raw.lock_until(mode, Deadline::after(timeout))
+        let deadline = Deadline::after(timeout);
+        if deadline.is_never() {
+            self.raw.id.assert_not_held("try without a time limit");
+        }
+        self.raw.lock_until(mode, deadline)
     }
 
     /// Takes the lock exclusively if it is free. If somebody holds it, waits until that hold has ended and
@@ -162,8 +166,9 @@ impl<T: ?Sized> LwLock<T> {
     ///
     /// This is group commit's acquire-or-wait: one thread flushes for all who wait, and they look afterwards
     /// whether they still have to. A [`downgrade`](WriteGuard::downgrade) ends an exclusive hold, and so does
-    /// handing the lock to a waiter. A thread that waits here holds nobody back, so readers that overlap
-    /// without end can keep it.
+    /// handing the lock to a waiter. Shared holds end together, when the last of them does; one that begins
+    /// before that prolongs them. A thread that waits here holds nobody back, so readers that overlap without
+    /// end can keep it.
     ///
     /// # Panics
     /// In debug builds, if this thread holds the lock.

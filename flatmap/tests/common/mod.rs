@@ -126,11 +126,13 @@ pub(crate) fn watched_for<R>(expected: Duration, name: &'static str, test: impl 
 pub(crate) struct StartLine {
     threads: usize,
     arrived: AtomicUsize,
+    /// A thread panicked, and will not come any more.
+    broken: AtomicBool,
 }
 
 impl StartLine {
     pub(crate) fn new(threads: usize) -> Self {
-        Self { threads, arrived: AtomicUsize::new(0) }
+        Self { threads, arrived: AtomicUsize::new(0), broken: AtomicBool::new(false) }
     }
 
     /// Waits until all threads have come for the same time.
@@ -139,9 +141,21 @@ impl StartLine {
         let complete = (ticket / self.threads + 1) * self.threads;
         let mut rounds = 0_u32;
         while self.arrived.load(Ordering::Acquire) < complete {
+            assert!(!self.broken.load(Ordering::Relaxed), "another thread panicked");
             rounds += 1;
             if rounds % 64 == 0 { thread::yield_now() } else { hint::spin_loop() }
         }
+    }
+
+    /// For a thread that comes more than once: lets the others go if it panics.
+    pub(crate) fn break_on_panic(&self) -> impl Drop + '_ {
+        struct Breaks<'a>(&'a StartLine);
+        impl Drop for Breaks<'_> {
+            fn drop(&mut self) {
+                self.0.broken.fetch_or(thread::panicking(), Ordering::Relaxed);
+            }
+        }
+        Breaks(self)
     }
 }
 

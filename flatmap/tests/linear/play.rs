@@ -158,6 +158,7 @@ pub(crate) fn play(shape: Shape, rounds: usize, rng: &mut Rng) -> Played {
             .map(|_| {
                 let (mut rng, tables, line) = (rng.split(), &tables, &line);
                 s.spawn(move || -> Vec<Vec<Event>> {
+                    let _others = line.break_on_panic();
                     let round = |table| {
                         let moves: Vec<_> =
                             (0..shape.steps).map(|_| Move::random(&shape, &mut rng)).collect();

@@ -184,7 +184,7 @@ impl Queue {
             (true, true) if free => Plan::Hand(Mode::Exclusive, 1),
             (true, true) => Plan::Nothing,
             (true, false) => Plan::Hand(Mode::Shared, self.leading_readers(state)),
-            (false, _) if state.is_waking() => Plan::Nothing,
+            (false, _) if free && state.is_waking() => Plan::Nothing,
             (false, true) if free => Plan::WakeWriter,
             (false, _) if reader.is_some() => Plan::WakeReaders,
             (false, _) => Plan::Nothing,

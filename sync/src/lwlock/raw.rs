@@ -83,13 +83,19 @@ impl RawLwLock {
         }
     }
 
+    /// Goes from `state`, which must admit it, to one more holder.
+    #[inline]
+    pub(super) fn take(&self, state: State, mode: Mode) -> Result<(), State> {
+        // ORD(SY-LOCK acq): the critical sections before ours.
+        self.exchange(state, state.taken(mode), Ordering::Acquire)
+    }
+
     /// Takes the lock if it is there to be taken; a try that fails writes nothing.
     #[inline]
     pub(super) fn try_lock(&self, mode: Mode) -> bool {
         let mut state = self.state();
         while state.admits(mode) {
-            // ORD(SY-LOCK acq): the critical sections before ours.
-            match self.exchange(state, state.taken(mode), Ordering::Acquire) {
+            match self.take(state, mode) {
                 Ok(()) => {
                     self.id.acquired();
                     return true;
@@ -144,7 +150,7 @@ impl RawLwLock {
     /// Turns an exclusive hold into a shared one, with no moment in between when others could take it.
     pub(crate) fn downgrade(&self) {
         let mut state = self.state();
-        while !state.needs_wake() {
+        while !state.has_waiters() && !state.has_watchers() {
             let shared = state.without_writer().taken(Mode::Shared);
             // ORD(SY-LOCK rel): our critical section, for the readers that now come in.
             match self.exchange(state, shared, Ordering::Release) {

@@ -12,7 +12,7 @@ use super::raw::RawLwLock;
 use super::state::{Mode, State};
 use crate::inject::{self, Point};
 use crate::prim::atomic::Ordering;
-use crate::prim::{Deadline, LOST_RACES, SPIN_ROUNDS, patience, spin_loop};
+use crate::prim::{self, Deadline, LOST_RACES, SPIN_ROUNDS, spin_loop};
 use crate::tranche::Waited;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,6 +20,9 @@ use std::time::Duration;
 /// How long a queued waiter lets others pass before the lock is handed over; also the least time between
 /// two hand-overs for that reason.
 const PATIENCE: Duration = Duration::from_millis(1);
+
+/// Where a hold is so long that the hand-over does not come, a waiter looks again ever less often.
+const MOST_PATIENCE: Duration = Duration::from_millis(64);
 
 /// What the thread that settles the queue gives up in the same step.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -41,6 +44,15 @@ impl Giving {
             Self::Wake => state.waking(false),
         }
     }
+}
+
+/// What came of insisting.
+enum Insisted {
+    Owner,
+    /// The next release hands over, or somebody has asked for that not long ago.
+    Asked,
+    /// It was asked for already, and no release has come since.
+    AskedBefore,
 }
 
 /// How a wait in the queue ended.
@@ -70,8 +82,7 @@ impl RawLwLock {
         for round in 0..SPIN_ROUNDS {
             let state = self.state();
             if state.admits(mode) {
-                // ORD(SY-LOCK acq): the critical sections before ours.
-                if self.exchange(state, state.taken(mode), Ordering::Acquire).is_ok() {
+                if self.take(state, mode).is_ok() {
                     return true;
                 }
             } else if state.has_waiters() {
@@ -93,6 +104,7 @@ impl RawLwLock {
                 Slept::Owner => return true,
                 Slept::TimedOut => return false,
                 Slept::Woken if self.take_as_woken(mode) => return true,
+                Slept::Woken if deadline.has_passed() => return self.leave(&waiter, place),
                 Slept::Woken => ticket = Some(place),
             }
         }
@@ -137,36 +149,42 @@ impl RawLwLock {
     }
 
     fn sleep(&self, waiter: &Arc<Waiter>, mode: Mode, place: Ticket, deadline: Deadline) -> Slept {
-        let mut patient_until = patience(PATIENCE);
+        let mut patience = PATIENCE;
+        let mut patient_until = prim::patience(patience);
         loop {
             match waiter.signal() {
                 Signal::Done => return Slept::Owner,
-                Signal::Again if deadline.has_passed() => return self.leave(waiter, place),
                 Signal::Again => return Slept::Woken,
-                Signal::Wait if deadline.has_passed() => return self.leave(waiter, place),
+                Signal::Wait if deadline.has_passed() => {
+                    return if self.leave(waiter, place) { Slept::Owner } else { Slept::TimedOut };
+                }
                 Signal::Wait => {}
             }
             if patient_until.has_passed() {
-                if self.insist(waiter, mode, place) {
-                    return Slept::Owner;
+                match self.insist(waiter, mode, place) {
+                    Insisted::Owner => return Slept::Owner,
+                    Insisted::Asked => {}
+                    Insisted::AskedBefore => patience = (2 * patience).min(MOST_PATIENCE),
                 }
-                patient_until = patience(PATIENCE);
+                patient_until = prim::patience(patience);
             }
             waiter.sleep(deadline.or_earlier(patient_until));
         }
     }
 
-    /// Asks that the next release hands the lock over, to whoever is first; true if the lock was free.
-    fn insist(&self, waiter: &Arc<Waiter>, mode: Mode, place: Ticket) -> bool {
+    /// Asks that the next release hands the lock over, to whoever is first; takes the lock if it is free.
+    fn insist(&self, waiter: &Arc<Waiter>, mode: Mode, place: Ticket) -> Insisted {
         let mut queue = self.queue.lock();
         if waiter.signal() != Signal::Wait || queue.rest.is_some_and(|until| !until.has_passed()) {
-            return false;
+            return Insisted::Asked;
         }
         let mut state = self.state();
         loop {
             let free = state.admits(mode);
             let next = if free {
                 state.taken(mode).with_waiters(queue.len() > 1)
+            } else if state.no_barging() {
+                return Insisted::AskedBefore;
             } else {
                 state.barging_forbidden(true)
             };
@@ -174,23 +192,23 @@ impl RawLwLock {
             match self.exchange(state, next, Ordering::Acquire) {
                 Ok(()) if free => {
                     queue.remove(waiter, place);
-                    return true;
+                    return Insisted::Owner;
                 }
                 Ok(()) => {
-                    queue.rest = Some(patience(PATIENCE));
-                    return false;
+                    queue.rest = Some(prim::patience(PATIENCE));
+                    return Insisted::Asked;
                 }
                 Err(seen) => state = seen,
             }
         }
     }
 
-    /// Gives up, unless the lock was handed over meanwhile. What the waiter leaves behind is settled as after
-    /// a release: those behind it may be let in, and a wake meant for it goes to the next.
-    fn leave(&self, waiter: &Arc<Waiter>, place: Ticket) -> Slept {
+    /// Gives up, unless the lock was handed over meanwhile, which it returns. What the waiter leaves behind is
+    /// settled as after a release: those behind it may be let in, and a wake meant for it goes to the next.
+    fn leave(&self, waiter: &Arc<Waiter>, place: Ticket) -> bool {
         let mut queue = self.queue.lock();
         let giving = match waiter.signal() {
-            Signal::Done => return Slept::Owner,
+            Signal::Done => return true,
             Signal::Again => Giving::Wake,
             Signal::Wait => {
                 queue.remove(waiter, place);
@@ -200,7 +218,7 @@ impl RawLwLock {
         let wakes = self.settle(&mut queue, giving);
         drop(queue);
         wakes.send();
-        Slept::TimedOut
+        false
     }
 
     /// Gives `giving` up and serves the queue in one step of the word.
@@ -217,9 +235,7 @@ impl RawLwLock {
                 Plan::WakeWriter | Plan::WakeReaders => given.waking(true),
             };
             let left = queue.len_after(plan);
-            let released = matches!(giving, Giving::Exclusive | Giving::Downgrade)
-                || matches!(plan, Plan::Hand(..))
-                || !given.is_locked();
+            let released = matches!(giving, Giving::Exclusive | Giving::Downgrade) || !given.is_locked();
             let next = served
                 .with_waiters(left != 0)
                 .barging_forbidden(served.no_barging() && left != 0)

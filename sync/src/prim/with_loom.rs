@@ -157,6 +157,11 @@ impl Deadline {
         Self(timeout != Duration::MAX)
     }
 
+    /// Whether it never comes.
+    pub fn is_never(self) -> bool {
+        !self.0
+    }
+
     /// Whether it has come.
     pub fn has_passed(self) -> bool {
         self.0
@@ -178,9 +183,21 @@ pub const SEQLOCK_TRIES: u32 = 1;
 /// One lost race ends the patience of a model's waiter.
 pub const LOST_RACES: u32 = 1;
 
-/// In a model, patience ends by lost races alone.
+std::thread_local! {
+    // The threads of a model share one thread of the system, so this is the model's.
+    static IMPATIENCE: core::cell::Cell<u32> = const { core::cell::Cell::new(0) };
+}
+
+/// Ends patience at once for the next `times` occasions; a model that wants it says so first of all.
+pub fn lose_patience(times: u32) {
+    IMPATIENCE.set(times);
+}
+
+/// In a model, patience ends by lost races alone, unless [`lose_patience`] was called.
 pub fn patience(_timeout: Duration) -> Deadline {
-    Deadline::NEVER
+    let left = IMPATIENCE.get();
+    IMPATIENCE.set(left.saturating_sub(1));
+    Deadline(left > 0)
 }
 
 /// Makes `len` zeroed words.

@@ -141,6 +141,11 @@ impl Deadline {
         Self(Some(moment))
     }
 
+    /// Whether it never comes.
+    pub fn is_never(self) -> bool {
+        self.0.is_none()
+    }
+
     /// Whether it has come.
     pub fn has_passed(self) -> bool {
         self.0.is_some_and(|at| Instant::now() >= at)

@@ -1,19 +1,23 @@
 //! Whoever holds the lock, and however it lets go: every class of waiter is served. What would be forgotten
 //! sleeps for ever, and loom reports the deadlock.
 
-use crate::{Lock, Seen, Task, explore, new_lock, read, task, together, write};
+use crate::{
+    Lock, Seen, Task, at_rest, behind, explore, explore_within, new_lock, read, task, together, write,
+};
 use std::time::Duration;
 use sync::LwLock;
 
+type Work = fn(&LwLock<u32>);
+
 /// How the lock is held and let go of.
-const HOLDERS: [(&str, fn(&LwLock<u32>)); 3] = [
+const HOLDERS: [(&str, Work); 3] = [
     ("exclusive", |lock| _ = write(lock)),
     ("shared", |lock| _ = read(lock)),
     ("downgraded", |lock| drop(lock.write().downgrade())),
 ];
 
 /// Who waits for it.
-const WAITERS: [(&str, fn(&LwLock<u32>)); 5] = [
+const WAITERS: [(&str, Work); 5] = [
     ("reader", |lock| _ = read(lock)),
     ("writer", |lock| _ = write(lock)),
     ("watcher", |lock| drop(lock.write_or_wait())),
@@ -21,7 +25,7 @@ const WAITERS: [(&str, fn(&LwLock<u32>)); 5] = [
     ("writer without haste", |lock| drop(lock.try_write_for(Duration::MAX).expect("waits for ever"))),
 ];
 
-fn plain(lock: &Lock, seen: &Seen, work: fn(&LwLock<u32>)) -> Task {
+fn plain(lock: &Lock, seen: &Seen, work: Work) -> Task {
     task(lock, seen, move |lock, _| work(lock))
 }
 
@@ -33,18 +37,21 @@ fn every_holder_wakes_every_class_of_waiter() {
             explore(move |seen| {
                 let lock = new_lock();
                 together([plain(&lock, seen, hold), plain(&lock, seen, wait)]);
+                at_rest(&lock);
             });
         }
     }
 }
 
-fn every_two_classes_behind(hold: fn(&LwLock<u32>)) {
+/// Holds the lock in one mode or another from the start, while two waiters of any two classes come.
+fn every_two_classes_behind(hold: fn(&LwLock<u32>, &dyn Fn())) {
     for (i, (first, one)) in WAITERS[..3].iter().copied().enumerate() {
         for (second, two) in WAITERS[i..3].iter().copied() {
             println!("{first} and {second}");
-            explore(move |seen| {
+            explore_within(2, move |seen| {
                 let lock = new_lock();
-                together([plain(&lock, seen, hold), plain(&lock, seen, one), plain(&lock, seen, two)]);
+                behind(&lock, hold, [plain(&lock, seen, one), plain(&lock, seen, two)]);
+                at_rest(&lock);
             });
         }
     }
@@ -52,15 +59,25 @@ fn every_two_classes_behind(hold: fn(&LwLock<u32>)) {
 
 #[test]
 fn an_exclusive_holder_forgets_neither_of_two_waiters() {
-    every_two_classes_behind(HOLDERS[0].1);
+    every_two_classes_behind(|lock, start| {
+        let _guard = lock.write();
+        start();
+    });
 }
 
 #[test]
 fn a_shared_holder_forgets_neither_of_two_waiters() {
-    every_two_classes_behind(HOLDERS[1].1);
+    every_two_classes_behind(|lock, start| {
+        let _guard = lock.read();
+        start();
+    });
 }
 
 #[test]
 fn a_downgraded_holder_forgets_neither_of_two_waiters() {
-    every_two_classes_behind(HOLDERS[2].1);
+    every_two_classes_behind(|lock, start| {
+        let guard = lock.write();
+        start();
+        drop(guard.downgrade());
+    });
 }

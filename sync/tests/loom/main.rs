@@ -11,12 +11,17 @@
 #![cfg(all(loom, feature = "loom"))]
 
 mod classes;
+mod counts;
 mod downgrade;
 mod exclusion;
 mod handover;
 mod or_wait;
+mod patience;
+mod progress;
+mod seqlock;
 mod timed;
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -56,9 +61,15 @@ impl Seen {
 
 /// Explores `program`, with at most 3 preemptions unless `LOOM_MAX_PREEMPTIONS` says otherwise.
 fn explore(program: impl Fn(&Seen) + Send + Sync + 'static) -> Seen {
+    explore_within(3, program)
+}
+
+/// As [`explore`], with at most `preemptions`, for models in which the first one or two would only lead to a
+/// state that the model can also start from; `LOOM_MAX_PREEMPTIONS` can lower that.
+fn explore_within(preemptions: usize, program: impl Fn(&Seen) + Send + Sync + 'static) -> Seen {
     let seen = Seen::default();
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = builder.preemption_bound.or(Some(3));
+    builder.preemption_bound = Some(builder.preemption_bound.map_or(preemptions, |n| n.min(preemptions)));
     let executions = Arc::new(Mutex::new(0_u32));
     let started = Instant::now();
     builder.check({
@@ -84,10 +95,40 @@ fn task(lock: &Lock, seen: &Seen, work: impl FnOnce(&LwLock<u32>, &Seen) + 'stat
 
 /// Runs the participants at the same time, until all have ended.
 fn together<const N: usize>(tasks: [Task; N]) {
-    let threads = tasks.map(loom::thread::spawn);
-    for thread in threads {
-        thread.join().expect("a model ends at its first panic");
-    }
+    start(tasks).into_iter().for_each(join);
+}
+
+fn start<const N: usize>(tasks: [Task; N]) -> [loom::thread::JoinHandle<()>; N] {
+    tasks.map(loom::thread::spawn)
+}
+
+fn join(thread: loom::thread::JoinHandle<()>) {
+    thread.join().expect("a model ends at its first panic");
+}
+
+/// Runs `first`, a participant too, which starts the others itself by its second argument: as a rule once it
+/// holds the lock. That saves the preemptions which lead there.
+fn behind<const N: usize>(
+    lock: &Lock,
+    first: impl FnOnce(&LwLock<u32>, &dyn Fn()) + 'static,
+    others: [Task; N],
+) {
+    let lock = lock.clone();
+    let first = loom::thread::spawn(move || {
+        let waiting = Cell::new(Some(others));
+        let running = Cell::new(None);
+        first(&lock, &|| running.set(waiting.take().map(start)));
+        running.take().expect("the first participant starts the others").into_iter().for_each(join);
+    });
+    join(first);
+}
+
+/// A lock that nobody uses any more is free, and nothing that was left behind keeps anybody out.
+fn at_rest(lock: &Lock) {
+    together([task(lock, &Seen::default(), |lock, _| {
+        assert!(!lock.is_locked(), "somebody holds the lock still");
+        assert!(lock.try_write().is_some(), "a free lock refuses a writer");
+    })]);
 }
 
 /// An exclusive section; returns how many went before.
@@ -96,6 +137,13 @@ fn write(lock: &LwLock<u32>) -> u32 {
     let before = *guard;
     *guard = before + 1;
     before
+}
+
+/// An exclusive section during which the others come; the first participant of [`behind`].
+fn write_once(lock: &LwLock<u32>, start: &dyn Fn()) {
+    let mut guard = lock.write();
+    start();
+    *guard += 1;
 }
 
 /// A shared section; returns how many exclusive ones went before.

@@ -4,7 +4,7 @@ use crate::{explore, new_lock, read, task, together, write};
 use std::sync::Arc;
 use sync::LwLock;
 use sync::prim::atomic::{AtomicU32, Ordering};
-use sync::prim::loom;
+use sync::prim::{Deadline, Parker};
 
 #[test]
 fn who_has_waited_sees_what_the_holder_did() {
@@ -101,17 +101,17 @@ fn all_who_wait_for_one_release_learn_of_it() {
 fn who_waits_for_a_release_keeps_no_reader_out() {
     let seen = explore(|seen| {
         let lock = new_lock();
-        let met = Arc::new(loom::sync::Notify::new());
+        let met = Arc::new(Parker::for_this_thread());
         let arrived = met.clone();
         together([
             task(&lock, seen, move |lock, _| {
                 let guard = lock.read();
-                met.wait();
+                met.park(Deadline::NEVER);
                 drop(guard);
             }),
             task(&lock, seen, move |lock, seen| {
                 read(lock);
-                arrived.notify();
+                arrived.unpark();
                 seen.note("read");
             }),
             task(&lock, seen, |lock, seen| {
