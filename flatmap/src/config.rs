@@ -67,7 +67,8 @@ impl<K, S> Builder<K, S> {
         Self { slots, ..self }
     }
 
-    /// How many buckets: at least one for each partition, at most 2^31. Default: two for each slot.
+    /// How many buckets: at least one for each partition, at most 2^31. Default: two for each slot, and
+    /// no fewer than there are partitions.
     pub fn buckets(self, buckets: u32) -> Self {
         Self { buckets: Some(buckets), ..self }
     }
@@ -88,7 +89,8 @@ impl<K, S> Builder<K, S> {
         Self { miss, ..self }
     }
 
-    /// The hasher. Default: foldhash, seeded for each table.
+    /// The hasher. Default: foldhash, seeded for each table. The low 32 bits of a hash choose the bucket, the lowest
+    /// of them the partition; keys that agree in them share a chain.
     pub fn hasher<T>(self, hasher: T) -> Builder<K, T> {
         let Self { slots, buckets, partitions, optimistic_tries, miss, key, .. } = self;
         Builder { slots, buckets, partitions, optimistic_tries, miss, hasher, key }

@@ -104,8 +104,8 @@ impl<K: Key> Entries<K> {
     /// The entry of `slot`; `None` if there is no such slot.
     #[inline]
     pub(crate) fn get(&self, slot: u32) -> Option<Entry<'_, K>> {
-        let at = slot as usize * Self::STRIDE;
-        let words = self.words.get(at..at + Self::STRIDE)?;
+        let at = (slot as usize).checked_mul(Self::STRIDE)?;
+        let words = self.words.get(at..at.checked_add(Self::STRIDE)?)?;
         let (next, words) = words.split_first()?;
         Some(Entry { next, words, key: PhantomData })
     }

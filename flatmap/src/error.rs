@@ -90,7 +90,7 @@ impl fmt::Display for InsertError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::SlotOutOfRange { slot, slots } => {
-                write!(f, "slot {slot} is out of range; the table has slots 0 to {}", slots - 1)
+                write!(f, "slot {slot} is out of range; the table has slots 0 to {}", slots.saturating_sub(1))
             }
             Self::KeyExists { slot } => write!(f, "the key is mapped already, to slot {slot}"),
             Self::SlotOccupied { slot } => write!(f, "slot {slot} is occupied by another key"),

@@ -5,8 +5,8 @@ use core::hash::{Hash, Hasher};
 
 /// What a [`FlatMap`](crate::FlatMap) can have as its key: plain data without padding.
 ///
-/// Two keys are equal when their bytes are; `Hash` must agree with that. Every type that meets the bounds is
-/// a key.
+/// Two keys are equal when their bytes are; `Hash` must agree with that, and must not panic for any bytes: it may
+/// be asked about a mix of two keys. Every type that meets the bounds is a key.
 ///
 /// ```
 /// fn is_key<K: flatmap::Key>() {}

@@ -28,8 +28,8 @@
 //! slots    [ your page  ] [ your page  ] [ your page  ]   yours
 //! ```
 //!
-//! Entry x describes slot x and nothing else; so nothing is allocated after construction, and
-//! [`key_of`](FlatMap::key_of) is one array access. A table of 20-byte keys takes 40 bytes a slot, and 32 KiB
+//! Entry x describes slot x and nothing else; so nothing is allocated after construction
+//! (but for a thread that has to wait for a lock), and [`key_of`](FlatMap::key_of) is one array access. A table of 20-byte keys takes 40 bytes a slot, and 32 KiB
 //! for 128 partitions.
 //!
 //! # What it promises

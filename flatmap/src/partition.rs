@@ -139,7 +139,8 @@ impl Partitions {
 /// One partition of a [`FlatMap`], locked for several steps. See [`FlatMap::partition`].
 ///
 /// While the guard lives, inserts and removes of the partition's keys wait, and lookups of them go on. A
-/// forgotten guard leaves the partition locked: lookups still work as long as they need no lock.
+/// forgotten guard leaves the partition locked: other threads' lookups still work as long as
+/// they need no lock.
 ///
 /// The table itself must not be used on this thread meanwhile: it could wait for this guard, or for another
 /// partition whose holder waits for this one. Debug builds panic. The key's `Hash` runs under the lock.

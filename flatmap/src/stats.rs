@@ -50,6 +50,10 @@ mod unlocked {
             Self((0..SHARDS).map(shard).collect())
         }
 
+        pub(crate) fn bytes(&self) -> usize {
+            size_of_val(&*self.0)
+        }
+
         pub(crate) fn count(&self, found: Option<u32>) {
             let shard = &self.0[shard_of_this_thread()];
             let counter = if found.is_some() { &shard.hits } else { &shard.misses };

@@ -92,7 +92,15 @@ impl<K: Key, S> FlatMap<K, S> {
 
     /// The memory of the table in bytes, all of it allocated at construction.
     pub fn memory_bytes(&self) -> usize {
-        size_of::<Self>() + self.chains.bytes() + self.partitions.bytes()
+        let counters = {
+            #[cfg(feature = "stats")]
+            {
+                self.unlocked.bytes()
+            }
+            #[cfg(not(feature = "stats"))]
+            0
+        };
+        size_of::<Self>() + self.chains.bytes() + self.partitions.bytes() + counters
     }
 
     /// Counts of how lookups were settled.
@@ -287,8 +295,9 @@ impl<K: Key, S: BuildHasher> FlatMap<K, S> {
     /// As [`remove`](Self::remove), and as [`key_of`](Self::key_of).
     pub fn remove_slot(&self, slot: u32) -> Option<K> {
         loop {
-            let key = self.key_of(slot)?;
-            if self.remove_if(&key, slot) {
+            let (hash, key) = self.find_key(slot)?;
+            let hold = self.partitions.lock(hash);
+            if self.remove_locked(&hold, hash, &key, |found| found == slot).is_some() {
                 return Some(key);
             }
         }
@@ -297,10 +306,18 @@ impl<K: Key, S: BuildHasher> FlatMap<K, S> {
     /// The key that is mapped to `slot`; `None` if there is none, or no such slot. Takes no lock, as
     /// [`get`](Self::get). Linearizable (FM-3).
     ///
+    /// `Hash` may be asked about a mix of two keys, whose hash is then not used.
+    ///
     /// # Panics
     /// If the key's `Hash` gives different results for the same bytes. In debug builds, if this thread has a
     /// [`PartitionGuard`] of this table.
     pub fn key_of(&self, slot: u32) -> Option<K> {
+        self.find_key(slot).map(|(_, key)| key)
+    }
+
+    /// The key that is mapped to `slot`, with its hash.
+    fn find_key(&self, slot: u32) -> Option<(u64, K)> {
+        self.partitions.assert_not_entered();
         let entry = self.chains.entries().get(slot)?;
         // The words may be a torn mix of two keys, of which a third, quiet bucket knows nothing. Only a
         // lookup that ends at this slot shows that they are a key.
@@ -308,8 +325,9 @@ impl<K: Key, S: BuildHasher> FlatMap<K, S> {
         let mut alike = 0;
         while entry.next().is_linked() {
             let key = entry.candidate();
-            if self.holds(slot, &key) {
-                return Some(key);
+            let hash = self.hash(&key);
+            if self.lookup(hash, &key) == Some(slot) {
+                return Some((hash, key));
             }
             alike = if suspect.is_some_and(|suspect| same_bytes(&suspect, &key)) { alike + 1 } else { 0 };
             assert!(

@@ -158,3 +158,21 @@ fn once_a_reader_has_hit_no_later_reader_misses() {
         reader.join().unwrap()
     });
 }
+
+#[test]
+fn a_key_that_was_found_is_its_slots_key_from_then_on() {
+    model(&["None", "Some(1)"], || {
+        let table = table(2, &[(STABLE, 0)]);
+        let writer = {
+            let table = Arc::clone(&table);
+            spawn(move || table.insert(MOVING, 1))
+        };
+        let reader = spawn(move || {
+            let found = table.get(&MOVING);
+            assert!(found.is_none() || table.key_of(1) == Some(MOVING), "found before it was linked");
+            found
+        });
+        assert_eq!(writer.join().unwrap(), Ok(()));
+        format!("{:?}", reader.join().unwrap())
+    });
+}
