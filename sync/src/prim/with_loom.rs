@@ -226,6 +226,7 @@ impl<T: NoUninit + AnyBitPattern> Words<T> {
     /// Reads all words, relaxed.
     pub fn load(&self) -> T {
         let mut value = T::zeroed();
+        // Relaxed: the caller's stamp orders it.
         let words = self.words.iter().map(|word| word.load(Ordering::Relaxed));
         for (bytes, word) in bytemuck::bytes_of_mut(&mut value).chunks_mut(8).zip(words) {
             bytes.copy_from_slice(&word.to_ne_bytes()[..bytes.len()]);
@@ -236,6 +237,7 @@ impl<T: NoUninit + AnyBitPattern> Words<T> {
     /// Writes all words, relaxed.
     pub fn store(&self, value: &T) {
         for (word, of_value) in self.words.iter().zip(words_of(value)) {
+            // Relaxed: the caller's stamp orders it.
             word.store(of_value, Ordering::Relaxed);
         }
     }

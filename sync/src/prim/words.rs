@@ -30,16 +30,34 @@ impl<T> Words<T> {
     }
 }
 
-/// Runs `$with` for each word of `$self` and the bytes of `$bytes` that belong to it.
-macro_rules! each_word {
-    ($self:ident, $bytes:expr, $atomic:ty, $int:ty, |$word:ident, $chunk:ident| $with:expr) => {
-        for (at, $chunk) in $bytes.enumerate() {
-            // SAFETY: chunk `at` lies within the value.
-            let pointer = unsafe { $self.0.get().cast::<$int>().add(at) };
-            // SAFETY: the pointer is valid as long as `self`; it is aligned, since the value is aligned to 8 and
+/// The atomics of type `$atomic`, each an `$int`, that make up `$words`.
+macro_rules! atomics {
+    ($words:ident, $atomic:ty, $int:ty) => {
+        (0..size_of::<T>() / size_of::<$int>()).map(|at| {
+            // SAFETY: word `at` lies within the value.
+            let pointer = unsafe { $words.0.get().cast::<$int>().add(at) };
+            // SAFETY: the pointer is valid as long as `$words`; it is aligned, since the value is aligned to 8 and
             // the words have one size; and all shared accesses of a `T` use that size.
-            let $word = unsafe { <$atomic>::from_ptr(pointer) };
-            $with;
+            unsafe { <$atomic>::from_ptr(pointer) }
+        })
+    };
+}
+
+macro_rules! load {
+    ($words:ident, $bytes:ident, $atomic:ty, $int:ty) => {
+        for (chunk, word) in $bytes.chunks_exact_mut(size_of::<$int>()).zip(atomics!($words, $atomic, $int)) {
+            // Relaxed: the caller's stamp orders it.
+            chunk.copy_from_slice(&word.load(Ordering::Relaxed).to_ne_bytes());
+        }
+    };
+}
+
+macro_rules! store {
+    ($words:ident, $bytes:ident, $atomic:ty, $int:ty) => {
+        for (chunk, word) in $bytes.chunks_exact(size_of::<$int>()).zip(atomics!($words, $atomic, $int)) {
+            let of_value = <$int>::from_ne_bytes(chunk.try_into().expect("chunks of that size"));
+            // Relaxed: the caller's stamp orders it.
+            word.store(of_value, Ordering::Relaxed);
         }
     };
 }
@@ -50,26 +68,11 @@ impl<T: NoUninit + AnyBitPattern> Words<T> {
     pub fn load(&self) -> T {
         let mut value = T::zeroed();
         let bytes = bytemuck::bytes_of_mut(&mut value);
-        // Relaxed, in all four: the caller's stamp orders them.
         match size_of::<T>() {
-            size if size % 8 == 0 => {
-                each_word!(self, bytes.chunks_exact_mut(8), AtomicU64, u64, |word, chunk| {
-                    chunk.copy_from_slice(&word.load(Ordering::Relaxed).to_ne_bytes())
-                })
-            }
-            size if size % 4 == 0 => {
-                each_word!(self, bytes.chunks_exact_mut(4), AtomicU32, u32, |word, chunk| {
-                    chunk.copy_from_slice(&word.load(Ordering::Relaxed).to_ne_bytes())
-                })
-            }
-            size if size % 2 == 0 => {
-                each_word!(self, bytes.chunks_exact_mut(2), AtomicU16, u16, |word, chunk| {
-                    chunk.copy_from_slice(&word.load(Ordering::Relaxed).to_ne_bytes())
-                })
-            }
-            _ => each_word!(self, bytes.iter_mut(), AtomicU8, u8, |word, byte| {
-                *byte = word.load(Ordering::Relaxed)
-            }),
+            size if size % 8 == 0 => load!(self, bytes, AtomicU64, u64),
+            size if size % 4 == 0 => load!(self, bytes, AtomicU32, u32),
+            size if size % 2 == 0 => load!(self, bytes, AtomicU16, u16),
+            _ => load!(self, bytes, AtomicU8, u8),
         }
         value
     }
@@ -78,26 +81,11 @@ impl<T: NoUninit + AnyBitPattern> Words<T> {
     #[inline]
     pub fn store(&self, value: &T) {
         let bytes = bytemuck::bytes_of(value);
-        // Relaxed, in all four: the caller's stamp orders them.
         match size_of::<T>() {
-            size if size % 8 == 0 => {
-                each_word!(self, bytes.chunks_exact(8), AtomicU64, u64, |word, chunk| {
-                    word.store(u64::from_ne_bytes(chunk.try_into().expect("8 bytes")), Ordering::Relaxed)
-                })
-            }
-            size if size % 4 == 0 => {
-                each_word!(self, bytes.chunks_exact(4), AtomicU32, u32, |word, chunk| {
-                    word.store(u32::from_ne_bytes(chunk.try_into().expect("4 bytes")), Ordering::Relaxed)
-                })
-            }
-            size if size % 2 == 0 => {
-                each_word!(self, bytes.chunks_exact(2), AtomicU16, u16, |word, chunk| {
-                    word.store(u16::from_ne_bytes(chunk.try_into().expect("2 bytes")), Ordering::Relaxed)
-                })
-            }
-            _ => each_word!(self, bytes.iter(), AtomicU8, u8, |word, byte| {
-                word.store(*byte, Ordering::Relaxed)
-            }),
+            size if size % 8 == 0 => store!(self, bytes, AtomicU64, u64),
+            size if size % 4 == 0 => store!(self, bytes, AtomicU32, u32),
+            size if size % 2 == 0 => store!(self, bytes, AtomicU16, u16),
+            _ => store!(self, bytes, AtomicU8, u8),
         }
     }
 }

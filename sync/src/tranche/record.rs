@@ -118,13 +118,13 @@ impl Histogram {
     }
 
     fn add(&self, value: u64) {
-        // Relaxed, both: plain counters.
+        // Relaxed: plain counters.
         self.buckets[Self::bucket(value)].fetch_add(1, Ordering::Relaxed);
         self.sum.fetch_add(value, Ordering::Relaxed);
     }
 
     fn summarise(&self) -> OpSummary {
-        // Relaxed, both: plain counters.
+        // Relaxed: plain counters.
         let counts: Vec<u64> = self.buckets.iter().map(|bucket| bucket.load(Ordering::Relaxed)).collect();
         let sum = self.sum.load(Ordering::Relaxed);
         let count: u64 = counts.iter().sum();
