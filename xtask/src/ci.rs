@@ -49,17 +49,17 @@ const STEPS: [Step; 13] = [
     Step {
         name: "fuzz-fmt",
         about: "formatting of the fuzz workspace",
-        run: |tree| cargo(tree, "fmt --manifest-path fuzz/Cargo.toml --all --check"),
+        run: |tree| fuzz_workspace(tree, "fmt --all --check"),
     },
     Step {
         name: "fuzz-clippy",
         about: "lints of the fuzz workspace, warnings denied",
-        run: |tree| cargo(tree, "clippy --manifest-path fuzz/Cargo.toml --all-targets -- -D warnings"),
+        run: |tree| fuzz_workspace(tree, "clippy --all-targets --no-default-features -- -D warnings"),
     },
     Step {
         name: "fuzz-test",
         about: "the fuzz models against themselves and the committed corpus",
-        run: |tree| cargo(tree, "test --manifest-path fuzz/Cargo.toml --lib"),
+        run: |tree| fuzz_workspace(tree, "test --lib --no-default-features"),
     },
     Step { name: "loom", about: "the loom models", run: |tree| loom::run(tree, &loom::Options::default()) },
     Step {
@@ -114,6 +114,12 @@ fn cargo_command(tree: &Tree, line: &str) -> Command {
     let mut command = shell::cargo();
     command.current_dir(&tree.root).args(line.split_whitespace());
     command
+}
+
+/// Runs cargo in the fuzz workspace, where the root's build folder serves for the crates that both build.
+fn fuzz_workspace(tree: &Tree, line: &str) -> Result<(), Failure> {
+    let mut command = cargo_command(tree, line);
+    shell::run(command.current_dir(tree.root.join("fuzz")).env("CARGO_TARGET_DIR", &tree.target))
 }
 
 /// Runs the README's test command, after looking that the README still gives it.

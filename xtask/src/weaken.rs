@@ -92,7 +92,7 @@ fn baseline(scratch: &Scratch, mutants: &[Mutant]) -> Result<(), Failure> {
             binaries.insert(model.krate.clone(), built);
         }
         let (verdict, seconds) = scratch.run(model, &binaries[&model.krate])?;
-        println!("unchanged  {model}  {}  {seconds:.1} s", verdict.word());
+        println!("unchanged  {:<8} {seconds:>7.1}  {model}", verdict.word());
         if verdict != Verdict::Survived {
             return Err(Failure::new(format!("`{model}` does not pass unchanged: {}", verdict.detail())));
         }
@@ -102,7 +102,7 @@ fn baseline(scratch: &Scratch, mutants: &[Mutant]) -> Result<(), Failure> {
 
 /// Runs all mutants on all scratch copies and returns how many were not caught.
 fn weaken_all(scratches: &[Scratch], ledger: &Ledger, mutants: &[Mutant]) -> usize {
-    println!("{:<14} {:<34} {:<20} {:<44} {:<9} seconds", "id", "site", "mutant", "model", "verdict");
+    println!("{:<14} {:<34} {:<24} verdict  seconds  model", "id", "site", "mutant");
     let queue = Mutex::new(mutants.iter());
     let faults = Mutex::new(0);
     thread::scope(|scope| {
@@ -129,27 +129,27 @@ fn one(scratch: &Scratch, ledger: &Ledger, mutant: &Mutant) -> bool {
     let models = match &mutant.plan {
         Plan::Models(models) => models,
         Plan::Argument(why) => {
-            println!("{left} {:<44} argued          {why}", "-");
+            println!("{left} argued         -  {why}");
             return true;
         }
         Plan::Nothing => {
-            println!("{left} {:<44} NO EVIDENCE", "-");
+            println!("{left} FAILED         -  the row has no evidence for it");
             return false;
         }
     };
     match scratch.weaken(&ledger.sources[mutant.source], mutant, models) {
         Ok((model, verdict, seconds)) => {
             let (word, detail) = (verdict.word(), verdict.detail());
-            println!("{left} {:<44} {word:<9} {seconds:>7.1}  {detail}", model.to_string());
+            println!("{left} {word:<8} {seconds:>7.1}  {model}: {detail}");
             matches!(verdict, Verdict::Caught(_))
         }
         Err(failure) => {
-            println!("{left} {failure}");
+            println!("{left} FAILED         -  {failure}");
             false
         }
     }
 }
 
 fn left(mutant: &Mutant) -> String {
-    format!("{:<14} {:<34} {:<20}", mutant.id, format!("{}:{}", mutant.path, mutant.line), mutant.label)
+    format!("{:<14} {:<34} {:<24}", mutant.id, format!("{}:{}", mutant.path, mutant.line), mutant.label)
 }

@@ -213,12 +213,39 @@ fn ends_named(word: &str) -> Option<Vec<End>> {
     }
 }
 
+/// How far the reason for a Relaxed reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// `Relaxed: why`: its statement, and [`RELAXED_REACH`] lines.
+    Near,
+    /// `Relaxed, both: why`: to the end of the function.
+    Function,
+}
+
+/// The reason that a comment gives for a Relaxed, if any.
+fn reason(block: &Block) -> Option<Reach> {
+    let mut near = None;
+    for (at, word) in block.text.match_indices("Relaxed") {
+        let rest = &block.text[at + word.len()..];
+        if rest.starts_with(": ") {
+            near = Some(Reach::Near);
+        }
+        let which = rest.strip_prefix(", ").and_then(|rest| rest.split_once(": "));
+        if which.is_some_and(|(which, _)| !which.contains(['.', ';', '\n'])) {
+            return Some(Reach::Function);
+        }
+    }
+    near
+}
+
 /// Whether a comment gives the reason for a Relaxed: at the end of its line, above its statement, or ending at
-/// most [`RELAXED_REACH`] lines above it in the same function.
+/// most [`RELAXED_REACH`] lines above it in the same function; or anywhere before it in the function, if the
+/// comment says that it speaks for several.
 fn has_reason(comments: &Comments, site: &Site) -> bool {
-    let gives = |block: &Block| block.text.contains("Relaxed: ");
     let lowest = site.line.saturating_sub(RELAXED_REACH).max(site.function_line);
     let near = (lowest..=site.line).filter_map(|line| comments.trailing(line));
     let above = (lowest + 1..=site.line).chain(site.statement_line..=site.line);
-    near.chain(above.filter_map(|line| comments.above(line))).any(|block| gives(&block))
+    let in_function = (site.function_line + 1..=site.line).filter_map(|line| comments.above(line));
+    near.chain(above.filter_map(|line| comments.above(line))).any(|block| reason(&block).is_some())
+        || in_function.into_iter().any(|block| reason(&block) == Some(Reach::Function))
 }

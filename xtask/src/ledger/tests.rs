@@ -193,6 +193,17 @@ fn a_relaxed_without_a_reason_is_found() {
 }
 
 #[test]
+fn a_reason_for_several_reaches_to_the_end_of_the_function() {
+    let far = "    a.touch();\n".repeat(9);
+    let load = format!("{far}    a.load(Ordering::Relaxed);\n");
+    let code = format!("{GOOD_CODE}fn f(a: &A) {{\n    // Relaxed, both: counters.\n{load}{load}}}\n");
+    assert_eq!(problems(&code, GOOD_ROW), Vec::<String>::new());
+    one_problem(&format!("{code}fn g(a: &A) {{\n{load}}}\n"), GOOD_ROW, "Relaxed without a reason");
+    let prose = code.replace("Relaxed, both: counters.", "Relaxed, though. Why: counters.");
+    assert_eq!(problems(&prose, GOOD_ROW).len(), 2);
+}
+
+#[test]
 fn a_reason_does_not_reach_into_the_next_function() {
     let code = format!(
         "{GOOD_CODE}fn f(a: &A) {{\n    // Relaxed: one.\n    a.load(Ordering::Relaxed);\n}}\n\

@@ -49,7 +49,7 @@ impl Verdict {
     pub(crate) fn detail(&self) -> &str {
         match self {
             Self::Caught(text) | Self::NoBuild(text) | Self::NotRun(text) => text,
-            Self::Survived => "the model passes",
+            Self::Survived => "nothing failed",
             Self::TimedOut => "the model ran out of time",
         }
     }
