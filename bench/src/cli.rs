@@ -1,13 +1,15 @@
 //! The command line: what can be asked for, and one clear line for what can't.
 //!
-//! Next: `replay.rs`.
+//! Next: `replay.rs`, `sync.rs`.
 
 mod run;
+mod sync;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -23,10 +25,13 @@ pub const MAX_THREADS: u32 = 1024;
 /// The most rounds that a run may ask for.
 pub const MAX_ROUNDS: u32 = 10_000;
 
+/// The longest that a run may be asked to take: a day.
+pub const MAX_SECONDS: u32 = 86_400;
+
 /// The exit status after a bad command line or a bad trace.
 const USAGE_STATUS: u8 = 2;
 
-/// Benchmarks of the latchfree tables.
+/// Benchmarks of the latchfree tables, locks and counters.
 #[derive(Debug, Parser)]
 #[command(name = "bench", version, about, max_term_width = 100)]
 pub struct Cli {
@@ -40,6 +45,8 @@ pub struct Cli {
 pub enum Command {
     /// Replays a recorded PostgreSQL trace on flatmap and its peers, and checks every answer.
     Replay(ReplayArgs),
+    /// Runs locks, counters and sequence locks beside their peers, and checks every answer.
+    Sync(SyncArgs),
 }
 
 /// What the tables have to do with the trace.
@@ -77,6 +84,28 @@ pub struct ReplayArgs {
     pub json: bool,
 }
 
+/// The arguments of `bench sync`.
+#[derive(Debug, Args)]
+pub struct SyncArgs {
+    /// About how long it measures, all in all: the rounds are as long as that allows. Starting and stopping
+    /// threads comes on top, the more the busier the machine is.
+    #[arg(long, default_value = "135", value_parser = sync::seconds, allow_negative_numbers = true)]
+    pub seconds: Duration,
+    /// How many threads there are where there can be several [default: 2, 4, 8 and 16 under a lock, and so
+    /// on].
+    #[arg(long, value_parser = threads, allow_negative_numbers = true)]
+    pub threads: Option<u32>,
+    /// Which implementations take part, separated by commas [default: all].
+    #[arg(long, visible_alias = "impls", value_delimiter = ',', value_parser = sync::implementation, value_name = "A,B,C")]
+    pub tables: Vec<&'static str>,
+    /// How many measured rounds each implementation gets; medians are shown.
+    #[arg(long, default_value = "9", value_parser = rounds, allow_negative_numbers = true)]
+    pub rounds: u32,
+    /// Print one JSON object a line instead of tables.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Parses the command line, does what it says, and returns the exit status: 0, 1 if a table failed, 2 if
 /// the command line or the trace is wrong.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -84,8 +113,11 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return explain(&error),
     };
-    let Command::Replay(args) = cli.command;
-    match run::replay(&args) {
+    let done = match cli.command {
+        Command::Replay(args) => run::replay(&args),
+        Command::Sync(args) => sync::sync(&args),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             complain(&format!("error: {error}"));
@@ -116,7 +148,7 @@ fn one_line(error: &clap::Error) -> String {
         error.kind(),
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     ) {
-        return "error: no subcommand was given; there is `replay`, and `--help`".to_owned();
+        return "error: no subcommand was given; there are `replay` and `sync`, and `--help`".to_owned();
     }
     let message = error.to_string();
     let paragraphs = message.split("\n\n").filter(|p| !p.starts_with("Usage:") && !p.starts_with("For more"));
@@ -174,6 +206,9 @@ mod tests {
             &["bench", "replay", "--frames", "1", "--frames", "2"],
             &["bench", "replay", "--tables", "flatmap,cuckoo"],
             &["bench", "replay", "a", "b"],
+            &["bench", "sync", "a"],
+            &["bench", "sync", "--seconds", "-1"],
+            &["bench", "sync", "--tables", "std,futex"],
         ] {
             let line = one_line(&Cli::try_parse_from(args).unwrap_err());
             assert!(line.starts_with("error: ") && line.lines().count() == 1, "{args:?}: {line}");

@@ -2,7 +2,7 @@
 //!
 //! Next: `output/human.rs`.
 
-mod human;
+pub(crate) mod human;
 
 use std::io::{self, Write};
 

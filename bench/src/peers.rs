@@ -67,7 +67,7 @@ dependencies = [
 
     #[test]
     fn every_peer_has_a_version() {
-        for name in ["dashmap", "foldhash", "hashbrown", "papaya", "parking_lot", "scc"] {
+        for name in ["dashmap", "foldhash", "hashbrown", "papaya", "parking_lot", "scc", "seqlock", "spin"] {
             assert!(version(name).is_some_and(|v| v.starts_with(|c: char| c.is_ascii_digit())), "{name}");
         }
     }

@@ -1,15 +1,13 @@
 //! The `replay` command: a recorded trace on every table, in interleaved rounds, with checked answers.
 //!
-//! The tables take turns within each round, and the order rotates from round to round, so that a change in
-//! the machine's speed meets all of them. The first pass of each table only checks its answers and warms up;
-//! the measured rounds follow, and after every few of them a pass that times each single call.
+//! The tables take turns ([`rounds`](crate::rounds)). The first pass of each table only checks its answers and
+//! warms up; the measured rounds follow, and after every few of them a pass that times each single call.
 //!
 //! Next: `replay/ops.rs` and `replay/pool.rs`, the two modes; `replay/reference.rs`, what they must answer.
 
 pub mod ops;
 pub mod pool;
 pub mod reference;
-mod rounds;
 
 use hdrhistogram::Histogram;
 
@@ -20,10 +18,11 @@ use crate::peers::hashbrown::RwLockHashbrown;
 use crate::peers::papaya::Papaya;
 use crate::peers::scc::Scc;
 use crate::pool::PoolError;
+use crate::rounds::{self, Outcome};
 use crate::table::{LookupCounts, Mapped, Table};
 use crate::trace::TraceError;
 
-pub use rounds::{Measured, Schedule, interleave};
+pub use crate::rounds::{Pass, Schedule, interleave};
 
 /// A table as the modes see it: its name, and each mode compiled for it.
 #[derive(Debug, Clone, Copy)]
@@ -64,20 +63,6 @@ pub const CONTESTANTS: [Contestant; 7] = [
     Contestant::of::<Scc>(),
 ];
 
-/// What a pass over the trace is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pass {
-    /// Compares answers, as closely as the mode can.
-    Check,
-    /// Measures the time of the whole.
-    Throughput,
-    /// Measures the time of each call, on a clock that costs this much.
-    Latency {
-        /// How long reading the clock takes.
-        clock_cost_ns: u64,
-    },
-}
-
 /// What came out of one pass over the trace.
 #[derive(Debug)]
 pub struct Run {
@@ -92,6 +77,19 @@ pub struct Run {
     /// The times of the single calls, after a [`Pass::Latency`].
     pub latency: Option<Histogram<u64>>,
 }
+
+impl Outcome for Run {
+    fn time_ns(&self) -> f64 {
+        self.wall_ns as f64
+    }
+
+    fn latency(&self) -> Option<&Histogram<u64>> {
+        self.latency.as_ref()
+    }
+}
+
+/// What one table's passes came to.
+pub type Measured = rounds::Measured<Run>;
 
 /// What a table answered in one pass; the fields that don't belong to a mode stay 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -101,7 +101,8 @@ impl Tree {
             fs::copy(path, place)?;
             Ok(())
         })?;
-        Ok(Self { root: to.to_owned(), target: self.target.clone() })
+        // Cargo names what it builds by the path inside the workspace: two copies must not build in one place.
+        Ok(Self { root: to.to_owned(), target: to.with_extension("build") })
     }
 }
 

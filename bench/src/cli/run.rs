@@ -11,6 +11,7 @@ use super::{Mode, ReplayArgs, USAGE_STATUS};
 use crate::latency::clock_cost_ns;
 use crate::output::{self, Row, Setting, Work};
 use crate::replay::{self, CONTESTANTS, Contestant, Measured, Pass, ReplayError, Run, Schedule};
+use crate::sync::SyncError;
 use crate::trace::{self, OpCounts, Trace, TraceError};
 
 /// Why a command ended early.
@@ -31,6 +32,9 @@ pub enum RunError {
     /// A table failed.
     #[error(transparent)]
     Table(#[from] ReplayError),
+    /// A lock or a counter failed.
+    #[error(transparent)]
+    Sync(#[from] SyncError),
     /// The results could not be written.
     #[error("the results can't be written: {0}")]
     Output(#[from] io::Error),
@@ -42,7 +46,7 @@ impl RunError {
     pub fn status(&self) -> u8 {
         match self {
             Self::Usage(_) | Self::Trace { .. } => USAGE_STATUS,
-            Self::Table(_) | Self::Output(_) => 1,
+            Self::Table(_) | Self::Sync(_) | Self::Output(_) => 1,
         }
     }
 }
@@ -55,7 +59,7 @@ pub(super) fn replay(args: &ReplayArgs) -> Result<(), RunError> {
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
     let in_trace = |error| RunError::Trace { path: path.clone(), error };
     let trace = trace::read_file(&path).map_err(in_trace)?;
-    let schedule = Schedule { rounds: args.rounds, clock_cost_ns: clock_cost_ns() };
+    let schedule = Schedule { rounds: args.rounds, clock_cost_ns: Some(clock_cost_ns()) };
     let setting = Setting { mode: args.mode, trace: name, frames: args.frames, schedule };
     let plan = Plan { tables: &tables, threads: &threads, setting: &setting };
     let rows = match args.mode {
@@ -66,11 +70,25 @@ pub(super) fn replay(args: &ReplayArgs) -> Result<(), RunError> {
         ReplayError::Trace(error) => in_trace(error),
         error => RunError::Table(error),
     })?;
-    match output::print(&setting, &rows, args.json) {
+    printed(output::print(&setting, &rows, args.json))
+}
+
+/// How the command ends after printing.
+pub(super) fn printed(result: io::Result<()>) -> Result<(), RunError> {
+    match result {
         // Whoever read the results has seen enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        printed => Ok(printed?),
+        result => Ok(result?),
     }
+}
+
+/// A bar on standard error that counts passes, if somebody watches.
+pub(super) fn progress_bar(doing: &str, passes: u64) -> ProgressBar {
+    let template = format!("{doing} {{bar:40}} {{pos}} of {{len}} passes, {{eta}} left");
+    let style = ProgressStyle::with_template(&template);
+    ProgressBar::new(passes)
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        .with_finish(ProgressFinish::AndClear)
 }
 
 /// The tables that were asked for, each once, or all that the mode has.
@@ -115,10 +133,7 @@ struct Plan<'a> {
 impl Plan<'_> {
     fn progress_bar(&self) -> ProgressBar {
         let per_table = self.setting.schedule.passes() * self.threads.len() as u64;
-        let style = ProgressStyle::with_template("replaying {bar:40} {pos} of {len} passes, {eta} left");
-        ProgressBar::new(per_table * self.tables.len() as u64)
-            .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-            .with_finish(ProgressFinish::AndClear)
+        progress_bar("replaying", per_table * self.tables.len() as u64)
     }
 
     fn ops(&self, trace: &Trace) -> Result<Vec<Row>, ReplayError> {

@@ -94,7 +94,7 @@ pub(super) fn notes(setting: &Setting) -> String {
          percentiles: {} passes of their own, less the {} ns that reading the clock takes\n\
          hash: foldhash {} in every table but {BASELINE}, which models PostgreSQL's table of today and hashes as it does",
         setting.schedule.latency_passes(),
-        setting.schedule.clock_cost_ns,
+        setting.schedule.clock_cost_ns.unwrap_or_default(),
         version("foldhash"),
     )
 }
@@ -102,10 +102,8 @@ pub(super) fn notes(setting: &Setting) -> String {
 /// The machine and the versions of the peers.
 pub(super) fn facts() -> String {
     format!(
-        "machine: {} cores, {}, {}\npeers: dashmap {}, hashbrown {} under parking_lot {}'s RwLock, papaya {}, scc {}",
-        cores(),
-        cpu(),
-        std::env::consts::ARCH,
+        "{}\npeers: dashmap {}, hashbrown {} under parking_lot {}'s RwLock, papaya {}, scc {}",
+        machine(),
         version("dashmap"),
         version("hashbrown"),
         version("parking_lot"),
@@ -114,13 +112,19 @@ pub(super) fn facts() -> String {
     )
 }
 
+/// A line about the machine.
+pub(crate) fn machine() -> String {
+    format!("machine: {} cores, {}, {}", cores(), cpu(), std::env::consts::ARCH)
+}
+
 /// How many threads the machine runs at once.
 #[must_use]
 pub fn cores() -> u32 {
     std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32)
 }
 
-fn version(name: &str) -> &'static str {
+/// The version of a peer.
+pub(crate) fn version(name: &str) -> &'static str {
     peers::version(name).unwrap_or("(unknown version)")
 }
 
@@ -133,7 +137,7 @@ fn cpu() -> String {
 }
 
 /// A number with its digits in groups of three.
-fn grouped(number: u64) -> String {
+pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
     for (index, digit) in digits.chars().enumerate() {

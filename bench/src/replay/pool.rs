@@ -1,15 +1,12 @@
 //! Pool mode: the trace's lookups through a buffer pool, on one thread or several.
 
 use std::ops::Range;
-use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::thread::{self, ScopedJoinHandle};
 use std::time::Instant;
 
 use hdrhistogram::Histogram;
-use parking_lot::RwLock;
 
 use super::{Answers, Pass, ReplayError, Run};
+use crate::crew;
 use crate::latency::{Stopwatch, Timed, Untimed};
 use crate::pool::{Pool, PoolCounts, PoolError};
 use crate::table::{BufferTag, Table};
@@ -42,8 +39,8 @@ struct Part<S> {
 /// [`ReplayError::Disagrees`] or [`ReplayError::Pool`], when the figures or the mappings are wrong.
 pub fn pass<T: Table>(input: &Input<'_>, pass: Pass) -> Result<Run, ReplayError> {
     let run = match pass {
-        Pass::Check | Pass::Throughput => run::<T, _>(input, Untimed),
-        Pass::Latency { clock_cost_ns } => run::<T, _>(input, Timed::new(clock_cost_ns)),
+        Pass::Check | Pass::Throughput => run::<T, _>(input, &Untimed),
+        Pass::Latency { clock_cost_ns } => run::<T, _>(input, &Timed::new(clock_cost_ns)),
     };
     let run = run.map_err(|error| ReplayError::Pool { table: T::NAME, error })?;
     if input.threads == 1 {
@@ -70,47 +67,15 @@ fn add_up(table: &'static str, input: &Input<'_>, answers: &Answers) -> Result<(
     }
 }
 
-fn run<T: Table, S: Stopwatch>(input: &Input<'_>, watch: S) -> Result<Run, PoolError> {
+fn run<T: Table, S: Stopwatch>(input: &Input<'_>, watch: &S) -> Result<Run, PoolError> {
     let pool = Pool::<T>::with_frames(input.frames);
-    let start = StartLine::default();
-    let parts = thread::scope(|scope| {
-        let mut may_start = start.may_start.write();
-        let spawn = |thread| {
-            let lookups = &input.lookups[range(input.lookups.len(), input.threads, thread)];
-            let (pool, start, watch) = (&pool, &start, watch.clone());
-            thread::Builder::new().spawn_scoped(scope, move || one_thread(pool, lookups, start, watch))
-        };
-        let threads = (0..input.threads).map(spawn).collect::<Result<Vec<_>, _>>();
-        let threads = threads.map_err(|error| PoolError::NoThread { reason: error.to_string() })?;
-        start.wait_for(input.threads);
-        *may_start = true;
-        drop(may_start);
-        let join =
-            |thread: ScopedJoinHandle<'_, _>| thread.join().unwrap_or_else(|panic| resume_unwind(panic));
-        threads.into_iter().map(join).collect::<Result<Vec<_>, _>>()
-    })?;
-    sum(&pool, parts)
-}
-
-/// Where the threads wait until all are there. Unlike a barrier it lets them go if not all could be made.
-#[derive(Debug, Default)]
-struct StartLine {
-    arrived: AtomicU32,
-    /// Locked until the threads may go; false if they are to go home.
-    may_start: RwLock<bool>,
-}
-
-impl StartLine {
-    fn wait_for(&self, threads: u32) {
-        while self.arrived.load(Relaxed) < threads {
-            thread::yield_now();
-        }
-    }
-
-    fn wait(&self) -> bool {
-        self.arrived.fetch_add(1, Relaxed);
-        *self.may_start.read()
-    }
+    let work = |thread| {
+        let lookups = &input.lookups[range(input.lookups.len(), input.threads, thread)];
+        one_thread(&pool, lookups, watch.clone())
+    };
+    let parts = crew::run(input.threads, work, || ());
+    let parts = parts.map_err(|error| PoolError::NoThread { reason: error.to_string() })?;
+    sum(&pool, parts.into_iter().collect::<Result<_, _>>()?)
 }
 
 /// The `thread`-th of `threads` contiguous ranges of nearly the same length.
@@ -122,11 +87,9 @@ fn range(len: usize, threads: u32, thread: u32) -> Range<usize> {
 fn one_thread<T: Table, S: Stopwatch>(
     pool: &Pool<T>,
     lookups: &[BufferTag],
-    line: &StartLine,
     mut watch: S,
 ) -> Result<Part<S>, PoolError> {
     let mut counts = PoolCounts::default();
-    let lookups = if line.wait() { lookups } else { &[] };
     let start = Instant::now();
     for tag in lookups {
         watch.time(|| pool.access(tag, &mut counts))?;

@@ -44,21 +44,28 @@ fn a_change_is_not_missed_while_the_holder_keeps_the_lock() {
 fn a_release_ends_the_wait_and_shows_what_the_holder_did() {
     let seen = explore(|seen| {
         let lock = Arc::new(ProgressLock::new(()));
-        let sign = Arc::new(AtomicU32::new(0));
-        let (holds, waits, signs, seen) = (lock.clone(), lock.clone(), sign.clone(), seen.clone());
+        let signs = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
+        let (holds, waits, sets, seen) = (lock.clone(), lock.clone(), signs.clone(), seen.clone());
         run([
             Box::new(move || {
-                let guard = holds.write();
-                signs.store(1, Ordering::Relaxed);
+                let mut guard = holds.write();
+                sets[0].store(1, Ordering::Relaxed);
+                guard.set_progress(1);
+                sets[1].store(1, Ordering::Relaxed);
                 drop(guard);
             }),
             Box::new(move || {
-                assert_eq!(waits.wait_past(0), Progress::Released);
-                seen.note(format!("sign {}", sign.load(Ordering::Relaxed)));
+                if waits.progress() == 0 {
+                    return seen.note("too early");
+                }
+                assert_eq!(signs[0].load(Ordering::Relaxed), 1, "what came before the number");
+                assert_eq!(waits.wait_past(1), Progress::Released);
+                assert_eq!(signs[1].load(Ordering::Relaxed), 1, "what came before the release");
+                seen.note("released");
             }),
         ]);
     });
-    seen.must_be(&["sign 0", "sign 1"]);
+    seen.must_be(&["too early", "released"]);
 }
 
 #[test]
