@@ -16,7 +16,7 @@ use sync::prim::atomic::{AtomicU64, Ordering, fence};
 
 /// One value of a bucket's head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Head(u64);
+pub(crate) struct Head(u64);
 
 impl Head {
     const STAMP_SHIFT: u32 = 32;
@@ -85,15 +85,27 @@ impl<K: Key> Chains<K> {
     /// Looks `key` up in its bucket, with or without the partition's lock. With it, the walk is never torn.
     #[inline]
     pub(crate) fn walk(&self, bucket: usize, key: &K) -> Walk {
+        self.walk_from(bucket, key).0
+    }
+
+    /// As `walk`; also tells from which head it began.
+    #[inline]
+    pub(crate) fn walk_from(&self, bucket: usize, key: &K) -> (Walk, Head) {
         // ORD(FM-HEAD acq): the entries that the head leads to.
-        let head = self.heads[bucket].load(Ordering::Acquire);
-        let end = self.follow(Head(head).first(), key);
+        let head = Head(self.heads[bucket].load(Ordering::Acquire));
+        let end = self.follow(head.first(), key);
         // ORD(FM-STAMP acq): whoever wrote a word that we read had seen the stamp that our next load must see.
         // ORD(FM-FREE acq): so had whoever freed an entry that we read.
         // ORD(FM-LINK acq): what a remover did before the remove that makes us miss.
         fence(Ordering::Acquire);
-        // Relaxed: ordered by the fence.
-        if self.heads[bucket].load(Ordering::Relaxed) == head { end } else { Walk::Torn }
+        (if self.is_unchanged(bucket, head) { end } else { Walk::Torn }, head)
+    }
+
+    /// Whether the bucket's head is still `head`. What that says depends on what the caller acquired before.
+    #[inline]
+    pub(crate) fn is_unchanged(&self, bucket: usize, head: Head) -> bool {
+        // Relaxed: ordered by the walk's fence, or by the pin.
+        self.heads[bucket].load(Ordering::Relaxed) == head.0
     }
 
     /// Follows a chain to the key or to its end. A chain has no more entries than there are slots: a walk
@@ -104,8 +116,9 @@ impl<K: Key> Chains<K> {
         let mut steps_left = self.entries.slots();
         while let Some(slot) = at {
             let Some(entry) = self.entries.get(slot) else { return Walk::Torn };
-            let next = entry.next();
-            if next.is_linked() && entry.matches(key) {
+            let link = entry.link();
+            let next = link.next();
+            if next.is_linked() && entry.matches(link, key) {
                 return Walk::Hit(slot);
             }
             if steps_left == 0 {
@@ -123,11 +136,12 @@ impl<K: Key> Chains<K> {
         let mut at = self.head_locked(bucket).first();
         while let Some(slot) = at {
             let entry = self.entry(slot);
-            if entry.matches(key) {
+            let link = entry.link();
+            if entry.matches(link, key) {
                 return Some(Place { slot, predecessor });
             }
             predecessor = at;
-            at = entry.next().successor();
+            at = link.next().successor();
         }
         None
     }
@@ -141,23 +155,23 @@ impl<K: Key> Chains<K> {
         // ORD(FM-STAMP rel): the stamp of the chain that the slot left, before any new word of it.
         fence(Ordering::Release);
         let head = self.head_locked(bucket);
-        let next = entry.prepare(key, head.first());
+        entry.prepare(key, head.first());
         self.set_head(bucket, head.followed_by(Some(slot)));
-        entry.set_next(next.linked());
+        entry.set_next(entry.link().next().linked());
         true
     }
 
     /// Unmaps what `find` found under the same hold of the partition's lock.
     pub(crate) fn unlink(&self, bucket: usize, place: Place) {
         let entry = self.entry(place.slot);
-        let next = entry.next().unlinked();
+        let next = entry.link().next().unlinked();
         entry.set_next(next);
         let head = self.head_locked(bucket);
         let first = match place.predecessor {
             None => next.successor(),
             Some(predecessor) => {
                 let predecessor = self.entry(predecessor);
-                predecessor.set_next(predecessor.next().with_successor(next.successor()));
+                predecessor.set_next(predecessor.link().next().with_successor(next.successor()));
                 head.first()
             }
         };

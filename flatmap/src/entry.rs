@@ -1,10 +1,10 @@
 //! Entries: entry x describes the caller's slot x, and nothing else ever does.
 //!
-//! An entry is the key's words and one word `next`:
+//! An entry is the word `next` and the key; `next` shares a double word with the key's first word:
 //!
 //! ```text
-//!  31      30       29..0
-//!  LINKED  CLAIMED  successor + 1
+//!  63..32            31      30       29..0           63..0                63..0
+//!  key's first word  LINKED  CLAIMED  successor + 1   key's next 8 bytes   and so on
 //! ```
 //!
 //! | `next` | the slot |
@@ -23,7 +23,7 @@
 use crate::key::{self, Key};
 use core::marker::PhantomData;
 use sync::prim;
-use sync::prim::atomic::{AtomicU32, Ordering};
+use sync::prim::atomic::{AtomicU64, Ordering};
 
 /// The most slots a table can have: an index + 1 has 30 bits, and one value is kept in reserve.
 pub(crate) const MAX_SLOTS: u32 = (1 << 30) - 2;
@@ -69,26 +69,48 @@ impl Next {
     }
 }
 
+/// The first double word of an entry.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Link(u64);
+
+impl Link {
+    #[inline]
+    fn new(first: u32, next: Next) -> Self {
+        Self(u64::from(first) << 32 | u64::from(next.0))
+    }
+
+    #[inline]
+    pub(crate) fn next(self) -> Next {
+        Next(self.0 as u32)
+    }
+
+    /// The key's first word.
+    #[inline]
+    fn first(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+}
+
 /// The array of entries.
 #[derive(Debug)]
 pub(crate) struct Entries<K> {
-    words: Box<[AtomicU32]>,
+    words: Box<[AtomicU64]>,
     slots: u32,
     key: PhantomData<fn(K) -> K>,
 }
 
 impl<K: Key> Entries<K> {
-    /// Words an entry takes: `next`, then the key.
-    const STRIDE: usize = 1 + key::words_of::<K>();
+    /// Double words an entry takes.
+    const STRIDE: usize = 1 + key::rest_words::<K>();
 
     /// The size of `slots` entries, if it can be expressed.
     pub(crate) fn bytes_for(slots: u32) -> Option<usize> {
-        (slots as usize).checked_mul(Self::STRIDE)?.checked_mul(size_of::<u32>())
+        (slots as usize).checked_mul(Self::STRIDE)?.checked_mul(size_of::<u64>())
     }
 
     /// `slots` free entries; `None` if there is no memory for them.
     pub(crate) fn new(slots: u32) -> Option<Self> {
-        let words = prim::zeroed_u32((slots as usize).checked_mul(Self::STRIDE)?)?;
+        let words = prim::zeroed_u64((slots as usize).checked_mul(Self::STRIDE)?)?;
         Some(Self { words, slots, key: PhantomData })
     }
 
@@ -106,83 +128,85 @@ impl<K: Key> Entries<K> {
     pub(crate) fn get(&self, slot: u32) -> Option<Entry<'_, K>> {
         let at = (slot as usize).checked_mul(Self::STRIDE)?;
         let words = self.words.get(at..at.checked_add(Self::STRIDE)?)?;
-        let (next, words) = words.split_first()?;
-        Some(Entry { next, words, key: PhantomData })
+        let (link, rest) = words.split_first()?;
+        Some(Entry { link, rest, key: PhantomData })
     }
 }
 
 /// One entry.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry<'a, K> {
-    next: &'a AtomicU32,
-    words: &'a [AtomicU32],
+    link: &'a AtomicU64,
+    rest: &'a [AtomicU64],
     key: PhantomData<fn(K) -> K>,
 }
 
 impl<K: Key> Entry<'_, K> {
-    /// `next`. A reader without the lock may see a value from after the slot has left the chain; then its
-    /// validation fails.
+    /// The first double word. A reader without the lock may see a value from after the slot has left the
+    /// chain; then its validation fails.
     #[inline]
-    pub(crate) fn next(&self) -> Next {
+    pub(crate) fn link(&self) -> Link {
         // Relaxed: on a chain that validates, the head has published the entry; the walk's fence acquires the
         // rest. Holders of the partition lock are the only ones who store.
-        Next(self.next.load(Ordering::Relaxed))
+        Link(self.link.load(Ordering::Relaxed))
     }
 
-    /// Whether the words are those of `key`. While others write them the answer may be wrong: it counts only
-    /// once the walk has been validated.
+    /// Whether the key, whose first word was read in `link`, is `key`. While others write it the answer may be
+    /// wrong: it counts only once the walk has been validated.
     #[inline]
-    pub(crate) fn matches(&self, key: &K) -> bool {
-        // Relaxed: ordered by the load of `next` before and by the walk's fence after.
-        let differences = self
-            .words
-            .iter()
-            .zip(key::to_words(key))
-            .map(|(word, of_key)| word.load(Ordering::Relaxed) ^ of_key);
-        differences.fold(0, |all, difference| all | difference) == 0
+    pub(crate) fn matches(&self, link: Link, key: &K) -> bool {
+        // Relaxed: ordered by the load of the head before and by the walk's fence after.
+        let same = |(word, of_key): (&AtomicU64, u64)| word.load(Ordering::Relaxed) == of_key;
+        (size_of::<K>() == 0 || link.first() == key::first(key))
+            && self.rest.iter().zip(key::rest(key)).all(same)
     }
 
     /// Whether the slot is mapped to `key`, for a caller who has pinned it: nobody maps or unmaps it meanwhile.
     #[inline]
     pub(crate) fn holds_pinned(&self, key: &K) -> bool {
-        self.next().is_linked() && self.matches(key)
+        let link = self.link();
+        link.next().is_linked() && self.matches(link, key)
     }
 
     /// The key with the words found; a mix of two keys if it is replaced meanwhile.
     pub(crate) fn candidate(&self) -> K {
         // Relaxed: a candidate, which the caller confirms with a lookup.
-        key::from_words(self.words.iter().map(|word| word.load(Ordering::Relaxed)))
+        let rest = self.rest.iter().map(|word| word.load(Ordering::Relaxed));
+        key::from_words(self.link().first(), rest)
     }
 
     /// Takes a free slot; false if it is not free.
     pub(crate) fn claim(&self) -> bool {
-        let claimed = Next::claimed(None);
-        // ORD(FM-FREE acq): that the slot has left its former chain, for those who see what we write next.
-        // Relaxed: a failure leads to no access of the entry.
-        self.next.compare_exchange(Next::FREE.0, claimed.0, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        let link = self.link();
+        let claimed = Link::new(link.first(), Next::claimed(None));
+        link.next() == Next::FREE
+            // ORD(FM-FREE acq): that the slot has left its former chain, for those who see what we write next.
+            // Relaxed: a failure leads to no access of the entry.
+            && self.link.compare_exchange(link.0, claimed.0, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
     /// Writes the key of a claimed slot, still unlinked. The caller's release fence comes before.
-    pub(crate) fn prepare(&self, key: &K, successor: Option<u32>) -> Next {
-        for (word, of_key) in self.words.iter().zip(key::to_words(key)) {
-            // Relaxed: published by the head and by the link.
+    pub(crate) fn prepare(&self, key: &K, successor: Option<u32>) {
+        for (word, of_key) in self.rest.iter().zip(key::rest(key)) {
+            // Relaxed: published by the head.
             word.store(of_key, Ordering::Relaxed);
         }
-        let next = Next::claimed(successor);
+        let link = Link::new(key::first(key), Next::claimed(successor));
         // Relaxed: as above.
-        self.next.store(next.0, Ordering::Relaxed);
-        next
+        self.link.store(link.0, Ordering::Relaxed);
     }
 
     /// Links or unlinks the entry, or leads its chain past a successor.
     pub(crate) fn set_next(&self, next: Next) {
-        // ORD(FM-LINK rel): the entry's words, and what the caller did before its insert or remove.
-        self.next.store(next.0, Ordering::Release);
+        let link = Link::new(self.link().first(), next);
+        // ORD(FM-LINK rel): what the caller did before its insert or remove.
+        self.link.store(link.0, Ordering::Release);
     }
 
     /// Gives the slot back, last of all.
     pub(crate) fn free(&self) {
+        let link = Link::new(0, Next::FREE);
         // ORD(FM-FREE rel): the stamp that says that the slot has left its chain.
-        self.next.store(Next::FREE.0, Ordering::Release);
+        self.link.store(link.0, Ordering::Release);
     }
 }

@@ -18,25 +18,41 @@ pub trait Key: Copy + Hash + NoUninit + AnyBitPattern {}
 
 impl<K: Copy + Hash + NoUninit + AnyBitPattern> Key for K {}
 
-/// How many words a key fills; the last one is padded with zeros.
-pub(crate) const fn words_of<K>() -> usize {
-    size_of::<K>().div_ceil(size_of::<u32>())
+/// The part of a key that shares a word with the entry's `next`.
+const FIRST_BYTES: usize = size_of::<u32>();
+
+/// How many double words a key fills beside its first word; the last one is padded with zeros.
+pub(crate) const fn rest_words<K>() -> usize {
+    size_of::<K>().saturating_sub(FIRST_BYTES).div_ceil(size_of::<u64>())
 }
 
-/// The words of `key`, in order.
+/// The first word of `key`.
 #[inline]
-pub(crate) fn to_words<K: Key>(key: &K) -> impl Iterator<Item = u32> + '_ {
-    bytemuck::bytes_of(key).chunks(size_of::<u32>()).map(|bytes| {
-        let mut word = [0; size_of::<u32>()];
+pub(crate) fn first<K: Key>(key: &K) -> u32 {
+    let bytes = bytemuck::bytes_of(key);
+    let mut word = [0; FIRST_BYTES];
+    let length = bytes.len().min(FIRST_BYTES);
+    word[..length].copy_from_slice(&bytes[..length]);
+    u32::from_ne_bytes(word)
+}
+
+/// The double words of `key` after its first word.
+#[inline]
+pub(crate) fn rest<K: Key>(key: &K) -> impl Iterator<Item = u64> + '_ {
+    let bytes = bytemuck::bytes_of(key);
+    bytes[bytes.len().min(FIRST_BYTES)..].chunks(size_of::<u64>()).map(|bytes| {
+        let mut word = [0; size_of::<u64>()];
         word[..bytes.len()].copy_from_slice(bytes);
-        u32::from_ne_bytes(word)
+        u64::from_ne_bytes(word)
     })
 }
 
 /// The key with these words. Any words make a key, though perhaps not one that was ever stored.
-pub(crate) fn from_words<K: Key>(words: impl Iterator<Item = u32>) -> K {
+pub(crate) fn from_words<K: Key>(first: u32, rest: impl Iterator<Item = u64>) -> K {
     let mut key = K::zeroed();
-    for (bytes, word) in bytemuck::bytes_of_mut(&mut key).chunks_mut(size_of::<u32>()).zip(words) {
+    let (head, tail) = bytemuck::bytes_of_mut(&mut key).split_at_mut(size_of::<K>().min(FIRST_BYTES));
+    head.copy_from_slice(&first.to_ne_bytes()[..head.len()]);
+    for (bytes, word) in tail.chunks_mut(size_of::<u64>()).zip(rest) {
         bytes.copy_from_slice(&word.to_ne_bytes()[..bytes.len()]);
     }
     key

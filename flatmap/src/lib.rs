@@ -22,7 +22,7 @@
 //! heads    [ stamp | first ] [ stamp | first ] ...        8 bytes a bucket, 2 buckets a slot
 //!                      |
 //!                      v
-//! entries  [ next | key ] [ next | key ] [ next | key ]   4 bytes + the key, a slot
+//! entries  [ next | key ] [ next | key ] [ next | key ]   4 bytes + the key, rounded up to 8, a slot
 //!              |                             ^
 //!              +-----------------------------+
 //! slots    [ your page  ] [ your page  ] [ your page  ]   yours
@@ -45,6 +45,7 @@
 #![forbid(unsafe_code)]
 
 mod bucket;
+mod change;
 mod config;
 mod entry;
 mod error;

@@ -1,5 +1,8 @@
 //! What a table tells about itself.
 
+use crate::key::Key;
+use crate::table::FlatMap;
+
 /// Counts since the table was made; see [`FlatMap::stats`](crate::FlatMap::stats).
 ///
 /// A lookup is settled by its first try, by a later try without a lock (`retried`), or under the shared lock
@@ -19,6 +22,60 @@ pub struct Stats {
     pub fallbacks: u64,
     /// Lookups that took the lock and then found their key.
     pub fallback_hits: u64,
+}
+
+impl<K: Key, S> FlatMap<K, S> {
+    /// How many slots there are.
+    pub fn slots(&self) -> u32 {
+        self.chains.entries().slots()
+    }
+
+    /// How many buckets there are.
+    pub fn buckets(&self) -> u32 {
+        self.geometry.buckets()
+    }
+
+    /// How many partitions there are.
+    pub fn partitions(&self) -> u32 {
+        self.partitions.count()
+    }
+
+    /// How many keys are mapped: exact at rest, otherwise within the inserts and removes under way. Reads one
+    /// word a partition.
+    pub fn len(&self) -> usize {
+        self.partitions.all().map(|partition| partition.mapped() as usize).sum()
+    }
+
+    /// Whether no key is mapped, as [`len`](Self::len) sees it.
+    pub fn is_empty(&self) -> bool {
+        self.partitions.all().all(|partition| partition.mapped() == 0)
+    }
+
+    /// The memory of the table in bytes, all of it allocated at construction.
+    pub fn memory_bytes(&self) -> usize {
+        let counters = {
+            #[cfg(feature = "stats")]
+            {
+                self.unlocked.bytes()
+            }
+            #[cfg(not(feature = "stats"))]
+            0
+        };
+        size_of::<Self>() + self.chains.bytes() + self.partitions.bytes() + counters
+    }
+
+    /// Counts of how lookups were settled.
+    pub fn stats(&self) -> Stats {
+        let mut stats = Stats::default();
+        #[cfg(feature = "stats")]
+        self.unlocked.report(&mut stats);
+        for partition in self.partitions.all() {
+            stats.retried += partition.retried.get();
+            stats.fallbacks += partition.fallbacks.get();
+            stats.fallback_hits += partition.fallback_hits.get();
+        }
+        stats
+    }
 }
 
 #[cfg(feature = "stats")]

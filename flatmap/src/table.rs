@@ -1,13 +1,12 @@
-//! [`FlatMap`]: what a lookup does when its walk is torn, and who holds which lock. Next: `bucket.rs`, the walk.
+//! [`FlatMap`] and its lookups: what becomes of a walk that is torn. Next: `bucket.rs`, the walk. Inserts and removes
+//! are in `change.rs`.
 
 use crate::bucket::{Chains, Walk};
 use crate::config::{Builder, MissPolicy, Policy};
-use crate::error::InsertError;
 use crate::geometry::Geometry;
 use crate::iter::Iter;
 use crate::key::Key;
-use crate::partition::{Hold, PartitionGuard, Partitions};
-use crate::stats::Stats;
+use crate::partition::Partitions;
 use core::fmt;
 use core::hash::BuildHasher;
 
@@ -18,13 +17,13 @@ pub type DefaultHashBuilder = foldhash::fast::RandomState;
 ///
 /// All operations take `&self`; share the table by reference or `Arc`.
 pub struct FlatMap<K, S = DefaultHashBuilder> {
-    chains: Chains<K>,
-    geometry: Geometry,
+    pub(crate) chains: Chains<K>,
+    pub(crate) geometry: Geometry,
     policy: Policy,
     hasher: S,
-    partitions: Partitions,
+    pub(crate) partitions: Partitions,
     #[cfg(feature = "stats")]
-    unlocked: crate::stats::Unlocked,
+    pub(crate) unlocked: crate::stats::Unlocked,
 }
 
 impl<K: Key> FlatMap<K> {
@@ -64,58 +63,6 @@ impl<K: Key, S> FlatMap<K, S> {
         }
     }
 
-    /// How many slots there are.
-    pub fn slots(&self) -> u32 {
-        self.chains.entries().slots()
-    }
-
-    /// How many buckets there are.
-    pub fn buckets(&self) -> u32 {
-        self.geometry.buckets()
-    }
-
-    /// How many partitions there are.
-    pub fn partitions(&self) -> u32 {
-        self.partitions.count()
-    }
-
-    /// How many keys are mapped: exact at rest, otherwise within the inserts and removes under way. Reads one
-    /// word a partition.
-    pub fn len(&self) -> usize {
-        self.partitions.all().map(|partition| partition.mapped() as usize).sum()
-    }
-
-    /// Whether no key is mapped, as [`len`](Self::len) sees it.
-    pub fn is_empty(&self) -> bool {
-        self.partitions.all().all(|partition| partition.mapped() == 0)
-    }
-
-    /// The memory of the table in bytes, all of it allocated at construction.
-    pub fn memory_bytes(&self) -> usize {
-        let counters = {
-            #[cfg(feature = "stats")]
-            {
-                self.unlocked.bytes()
-            }
-            #[cfg(not(feature = "stats"))]
-            0
-        };
-        size_of::<Self>() + self.chains.bytes() + self.partitions.bytes() + counters
-    }
-
-    /// Counts of how lookups were settled.
-    pub fn stats(&self) -> Stats {
-        let mut stats = Stats::default();
-        #[cfg(feature = "stats")]
-        self.unlocked.report(&mut stats);
-        for partition in self.partitions.all() {
-            stats.retried += partition.retried.get();
-            stats.fallbacks += partition.fallbacks.get();
-            stats.fallback_hits += partition.fallback_hits.get();
-        }
-        stats
-    }
-
     pub(crate) fn partition_locks(&self) -> &Partitions {
         &self.partitions
     }
@@ -143,7 +90,14 @@ impl<K: Key, S: BuildHasher> FlatMap<K, S> {
     #[inline]
     fn lookup(&self, hash: u64, key: &K) -> Option<u32> {
         self.partitions.assert_not_entered();
-        match self.chains.walk(self.geometry.bucket(hash), key) {
+        let first = self.chains.walk(self.geometry.bucket(hash), key);
+        self.settle(hash, key, first)
+    }
+
+    /// What the first walk came to, if it settles the lookup; else further tries.
+    #[inline]
+    fn settle(&self, hash: u64, key: &K, first: Walk) -> Option<u32> {
+        match first {
             Walk::Hit(slot) => {
                 self.count_unlocked(Some(slot));
                 Some(slot)
@@ -152,7 +106,7 @@ impl<K: Key, S: BuildHasher> FlatMap<K, S> {
                 self.count_unlocked(None);
                 None
             }
-            first => self.look_again(hash, key, first),
+            Walk::Miss | Walk::Torn => self.look_again(hash, key, first),
         }
     }
 
@@ -205,104 +159,6 @@ impl<K: Key, S: BuildHasher> FlatMap<K, S> {
         }
     }
 
-    /// Maps `key` to `slot`. Waits for other inserts and removes of the partition. Linearizable (FM-2).
-    ///
-    /// A lookup that finds the key happens after everything that this thread did before the call.
-    ///
-    /// # Errors
-    /// Checked in this order, and nothing is changed: [`SlotOutOfRange`](InsertError::SlotOutOfRange),
-    /// [`KeyExists`](InsertError::KeyExists), [`SlotOccupied`](InsertError::SlotOccupied).
-    ///
-    /// # Panics
-    /// In debug builds, if this thread has a [`PartitionGuard`] of this table.
-    ///
-    /// ```
-    /// use flatmap::{FlatMap, InsertError};
-    ///
-    /// let table: FlatMap<u64> = FlatMap::with_slots(2);
-    /// table.insert(7, 0)?;
-    /// assert_eq!(table.insert(7, 1), Err(InsertError::KeyExists { slot: 0 }));
-    /// assert_eq!(table.insert(8, 0), Err(InsertError::SlotOccupied { slot: 0 }));
-    /// # Ok::<(), InsertError>(())
-    /// ```
-    pub fn insert(&self, key: K, slot: u32) -> Result<(), InsertError> {
-        self.partitions.assert_not_entered();
-        let hash = self.hash(&key);
-        self.insert_locked(&self.partitions.lock(hash), hash, &key, slot)
-    }
-
-    pub(crate) fn insert_locked(
-        &self,
-        hold: &Hold<'_>,
-        hash: u64,
-        key: &K,
-        slot: u32,
-    ) -> Result<(), InsertError> {
-        let bucket = self.geometry.bucket(hash);
-        if slot >= self.slots() {
-            return Err(InsertError::SlotOutOfRange { slot, slots: self.slots() });
-        }
-        if let Some(place) = self.chains.find(bucket, key) {
-            return Err(InsertError::KeyExists { slot: place.slot });
-        }
-        if !self.chains.link(bucket, key, slot) {
-            return Err(InsertError::SlotOccupied { slot });
-        }
-        hold.count_linked();
-        Ok(())
-    }
-
-    /// Unmaps `key` and returns the slot it was mapped to; the slot is free when the call returns. Waits for
-    /// other inserts and removes of the partition. Linearizable (FM-2).
-    ///
-    /// # Panics
-    /// In debug builds, if this thread has a [`PartitionGuard`] of this table.
-    pub fn remove(&self, key: &K) -> Option<u32> {
-        self.remove_where(key, |_| true)
-    }
-
-    /// Unmaps `key` if it is mapped to `slot`; tells whether it was.
-    ///
-    /// # Panics
-    /// As [`remove`](Self::remove).
-    pub fn remove_if(&self, key: &K, slot: u32) -> bool {
-        self.remove_where(key, |found| found == slot).is_some()
-    }
-
-    fn remove_where(&self, key: &K, meant: impl Fn(u32) -> bool) -> Option<u32> {
-        self.partitions.assert_not_entered();
-        let hash = self.hash(key);
-        self.remove_locked(&self.partitions.lock(hash), hash, key, meant)
-    }
-
-    pub(crate) fn remove_locked(
-        &self,
-        hold: &Hold<'_>,
-        hash: u64,
-        key: &K,
-        meant: impl Fn(u32) -> bool,
-    ) -> Option<u32> {
-        let bucket = self.geometry.bucket(hash);
-        let place = self.chains.find(bucket, key).filter(|place| meant(place.slot))?;
-        self.chains.unlink(bucket, place);
-        hold.count_unlinked();
-        Some(place.slot)
-    }
-
-    /// Unmaps whatever key is mapped to `slot`, and returns it. Linearizable (FM-2).
-    ///
-    /// # Panics
-    /// As [`remove`](Self::remove), and as [`key_of`](Self::key_of).
-    pub fn remove_slot(&self, slot: u32) -> Option<K> {
-        loop {
-            let (hash, key) = self.find_key(slot)?;
-            let hold = self.partitions.lock(hash);
-            if self.remove_locked(&hold, hash, &key, |found| found == slot).is_some() {
-                return Some(key);
-            }
-        }
-    }
-
     /// The key that is mapped to `slot`; `None` if there is none, or no such slot. Takes no lock, as
     /// [`get`](Self::get). Linearizable (FM-3).
     ///
@@ -316,14 +172,14 @@ impl<K: Key, S: BuildHasher> FlatMap<K, S> {
     }
 
     /// The key that is mapped to `slot`, with its hash.
-    fn find_key(&self, slot: u32) -> Option<(u64, K)> {
+    pub(crate) fn find_key(&self, slot: u32) -> Option<(u64, K)> {
         self.partitions.assert_not_entered();
         let entry = self.chains.entries().get(slot)?;
         // The words may be a torn mix of two keys, of which a third, quiet bucket knows nothing. Only a
         // lookup that ends at this slot shows that they are a key.
         let mut suspect = None;
         let mut alike = 0;
-        while entry.next().is_linked() {
+        while entry.link().next().is_linked() {
             let key = entry.candidate();
             let hash = self.hash(&key);
             if self.lookup(hash, &key) == Some(slot) {
@@ -360,31 +216,19 @@ impl<K: Key, S: BuildHasher> FlatMap<K, S> {
     /// As [`get`](Self::get), and if `pin` does.
     pub fn pin_with<P>(&self, key: &K, mut pin: impl FnMut(u32) -> Option<P>) -> Option<(u32, P)> {
         let hash = self.hash(key);
+        let bucket = self.geometry.bucket(hash);
         loop {
-            let slot = self.lookup(hash, key)?;
+            self.partitions.assert_not_entered();
+            let (walk, head) = self.chains.walk_from(bucket, key);
+            let slot = self.settle(hash, key, walk)?;
             let pinned = pin(slot)?;
-            if self.chains.entries().get(slot).is_some_and(|entry| entry.holds_pinned(key)) {
+            // Whoever unmapped the slot before we pinned it had raised the stamp.
+            let stays = self.chains.is_unchanged(bucket, head)
+                || self.chains.entries().get(slot).is_some_and(|entry| entry.holds_pinned(key));
+            if stays {
                 return Some((slot, pinned));
             }
         }
-    }
-
-    /// Locks the partition of `key` exclusively, for several steps under one hold. See [`PartitionGuard`].
-    ///
-    /// # Panics
-    /// In debug builds, if this thread has a guard of this table.
-    ///
-    /// ```
-    /// let table: flatmap::FlatMap<u64> = flatmap::FlatMap::with_slots(8);
-    /// let mut partition = table.partition(&7);
-    /// if partition.get(&7)?.is_none() {
-    ///     partition.insert(7, 3).expect("7 is not mapped, slot 3 is free");
-    /// }
-    /// # Ok::<(), flatmap::OtherPartition>(())
-    /// ```
-    pub fn partition(&self, key: &K) -> PartitionGuard<'_, K, S> {
-        self.partitions.assert_not_entered();
-        PartitionGuard::new(self, self.hash(key))
     }
 
     /// The mapped slots with their keys, by slot. Each item is true at some moment during its step; a mapping

@@ -49,6 +49,16 @@ fn a_mix_of_the_old_and_the_new_key_is_never_found() {
 }
 
 #[test]
+fn a_mix_of_the_new_and_the_old_key_is_never_found_either() {
+    model(&["None"], || {
+        // All three keys are of one bucket; the wanted one has the old key's first word and the new one's second.
+        let found = against_reuse(key(3, 2), key(LEAVING.id, 2));
+        assert_eq!(found, None, "nobody ever inserted this key");
+        format!("{found:?}")
+    });
+}
+
+#[test]
 fn the_coming_key_is_found_in_its_slot_or_not_at_all() {
     model(&["None", "Some(1)"], || {
         let found = against_reuse(key(3, 1), key(3, 1));
