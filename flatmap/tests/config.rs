@@ -116,7 +116,7 @@ struct Huge([[[u8; 4096]; 4096]; 4096]);
 #[test]
 fn a_table_that_no_memory_can_hold_is_an_error() {
     let large: Builder<Large> = FlatMap::builder();
-    let bytes = (4 + (1 << 24)) * MAX_SLOTS as usize + 8;
+    let bytes = (8 + (1 << 24)) * MAX_SLOTS as usize + 8; // `next` and the key, rounded up to 8
     let expected = ConfigError::OutOfMemory { bytes: Some(bytes) };
     assert_eq!(refused(large.slots(MAX_SLOTS).buckets(1)), expected);
 }
@@ -214,13 +214,13 @@ fn memory_follows_the_size_of_the_key() {
         };
         bytes(1001) - bytes(1)
     }
-    assert_eq!(entries::<()>(), 4 * 1000);
+    assert_eq!(entries::<()>(), 8 * 1000);
     assert_eq!(entries::<u8>(), 8 * 1000);
     assert_eq!(entries::<[u8; 3]>(), 8 * 1000);
     assert_eq!(entries::<u32>(), 8 * 1000);
-    assert_eq!(entries::<[u8; 5]>(), 12 * 1000);
+    assert_eq!(entries::<[u8; 5]>(), 16 * 1000);
     assert_eq!(entries::<BufferTag>(), 24 * 1000);
-    assert_eq!(entries::<[u64; 8]>(), 68 * 1000);
+    assert_eq!(entries::<[u64; 8]>(), 72 * 1000);
 }
 
 #[test]
