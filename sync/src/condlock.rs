@@ -59,11 +59,12 @@ impl Absorb for u64 {
 /// }
 /// assert_eq!(*tuples.lock(), 250);
 /// ```
+#[repr(C, align(64))] // The marks and the lock's word on one line: whoever looks at one needs the other.
 pub struct CondLock<T> {
-    lock: LwLock<T>,
     slots: Slots,
     cap: u32,
     manner: Manner,
+    lock: LwLock<T>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -24,7 +24,8 @@ use std::time::Duration;
 /// * **Panics** in a critical section release the lock; there is no poisoning.
 /// * **Recursion.** A thread that acquires a lock which it holds waits for itself; also a second
 ///   [`read`](Self::read), if a writer has queued meanwhile. Debug builds panic instead.
-/// * **Size**: 112 bytes beside the data on 64-bit targets, 120 in debug builds. The queue is inside: no table
+/// * **Size**: 112 bytes beside the data on 64-bit targets, 120 in debug builds, 8 more with
+///   feature `stats`. The queue is inside: no table
 ///   is shared between locks.
 /// * **Limit**: 16,777,215 readers at one time. One more panics, and changes nothing.
 ///
@@ -46,6 +47,7 @@ use std::time::Duration;
 /// let shared = guard.downgrade();
 /// assert_eq!(*shared, 2);
 /// ```
+#[repr(C)]
 pub struct LwLock<T: ?Sized> {
     raw: RawLwLock,
     data: UnsafeCell<T>,

@@ -30,7 +30,7 @@ struct Step {
     run: fn(&Tree) -> Result<(), Failure>,
 }
 
-const STEPS: [Step; 13] = [
+const STEPS: [Step; 14] = [
     Step { name: "fmt", about: "formatting", run: |tree| cargo(tree, "fmt --all --check") },
     Step { name: "lines", about: "the limit on the length of a file", run: lines::run },
     Step { name: "ledger", about: "ORDERINGS.md against the code", run: |tree| ledger::run(tree, false) },
@@ -44,6 +44,11 @@ const STEPS: [Step; 13] = [
         name: "stats",
         about: "flatmap's tests with every lookup counted",
         run: |tree| cargo(tree, "test -p latchfree-flatmap --features stats"),
+    },
+    Step {
+        name: "features",
+        about: "sync's tests with all its features",
+        run: |tree| cargo(tree, "test -p latchfree-sync --all-features"),
     },
     Step { name: "docs", about: "documentation, warnings denied", run: docs },
     Step {

@@ -17,6 +17,7 @@ use crate::prim::{Deadline, Mutex};
 use crate::tranche::{Membership, Waited};
 
 #[derive(Debug)]
+#[repr(C)] // The word first: what a lock's owner puts before the lock shares its line.
 pub(crate) struct RawLwLock {
     word: AtomicU32,
     pub(super) queue: Mutex<Queue>,
@@ -41,7 +42,16 @@ impl RawLwLock {
     #[inline]
     pub(crate) fn lock(&self, mode: Mode) {
         let op = self.tranche.begin();
-        let waited = if self.try_lock(mode) { Waited::No } else { self.wait_for_ever(mode) };
+        // A writer that will wait anyway need not look first.
+        let at_once = mode == Mode::Exclusive && self.take(State::FREE, mode).is_ok();
+        let waited = if at_once {
+            self.id.acquired();
+            Waited::No
+        } else if self.try_lock(mode) {
+            Waited::No
+        } else {
+            self.wait_for_ever(mode)
+        };
         op.end(mode, waited);
     }
 
