@@ -81,7 +81,7 @@ impl<K: Key, S: BuildHasher> FlatMap<K, S> {
     /// [`pin_with`](Self::pin_with).
     ///
     /// # Panics
-    /// In debug builds, if this thread has a [`PartitionGuard`] of this table.
+    /// In debug builds, if this thread has a [`PartitionGuard`](crate::PartitionGuard) of this table.
     #[inline]
     pub fn get(&self, key: &K) -> Option<u32> {
         self.lookup(self.hash(key), key)
@@ -166,7 +166,7 @@ impl<K: Key, S: BuildHasher> FlatMap<K, S> {
     ///
     /// # Panics
     /// If the key's `Hash` gives different results for the same bytes. In debug builds, if this thread has a
-    /// [`PartitionGuard`] of this table.
+    /// [`PartitionGuard`](crate::PartitionGuard) of this table.
     pub fn key_of(&self, slot: u32) -> Option<K> {
         self.find_key(slot).map(|(_, key)| key)
     }
