@@ -1,6 +1,6 @@
 //! The `replay` command: a recorded trace on every table, in interleaved rounds, with checked answers.
 //!
-//! The tables take turns ([`rounds`](crate::rounds)). The first pass of each table only checks its answers and
+//! The tables take turns ([`rounds`]). The first pass of each table only checks its answers and
 //! warms up; the measured rounds follow, and after every few of them a pass that times each single call.
 //!
 //! Next: `replay/ops.rs` and `replay/pool.rs`, the two modes; `replay/reference.rs`, what they must answer.
