@@ -8,7 +8,21 @@ use core::hash::{Hash, Hasher};
 /// Two keys are equal when their bytes are; `Hash` must agree with that, and must not panic for any bytes: it may
 /// be asked about a mix of two keys. Every type that meets the bounds is a key.
 ///
+/// With the crate `bytemuck` (1.25, features `derive`) a type of yours is one:
+///
 /// ```
+/// use bytemuck::{Pod, Zeroable};
+///
+/// #[derive(Clone, Copy, PartialEq, Eq, Hash, Pod, Zeroable)]
+/// #[repr(C)] // and no padding: a `u32` beside a `u64` would need some
+/// struct PageId {
+///     file: u32,
+///     page: u32,
+/// }
+///
+/// let table = flatmap::FlatMap::<PageId>::with_slots(8);
+/// assert_eq!(table.get(&PageId { file: 1, page: 2 }), None);
+///
 /// fn is_key<K: flatmap::Key>() {}
 /// is_key::<u64>();
 /// is_key::<[u16; 3]>();

@@ -1,16 +1,18 @@
 //! A flat-array table from a key to the number of a slot in an array that you own.
 //!
 //! ```
-//! use flatmap::{BufferTag, FlatMap};
+//! use flatmap::{BufferTag, FlatMap, PinWord};
 //!
-//! // A page cache: frame x of `frames` holds the page whose tag the table maps to x.
+//! // A page cache: frame x of `frames` holds the page whose tag the table maps to x, `pins[x]` keeps it there.
 //! let frames = vec![[0_u8; 8192]; 1024];
+//! let pins: Vec<PinWord> = (0..1024).map(|_| PinWord::new()).collect();
 //! let table: FlatMap<BufferTag> = FlatMap::with_slots(1024);
 //!
 //! let tag = BufferTag { spc_oid: 1663, db_oid: 5, rel_number: 16384, fork_number: 0, block_number: 7 };
 //! table.insert(tag, 42)?;
-//! let frame = table.get(&tag).expect("just inserted"); // no lock, no shared write
-//! assert_eq!(frames[frame as usize].len(), 8192);
+//! let (frame, pin) = table.pin_with(&tag, |frame| pins[frame as usize].pin()).expect("just inserted");
+//! assert_eq!(frames[frame as usize].len(), 8192); // no lock was taken; the page stays while `pin` lives
+//! drop(pin);
 //! assert_eq!(table.key_of(42), Some(tag));
 //! assert_eq!(table.remove(&tag), Some(42));
 //! # Ok::<(), flatmap::InsertError>(())
@@ -29,17 +31,59 @@
 //! ```
 //!
 //! Entry x describes slot x and nothing else; so nothing is allocated after construction
-//! (but for a thread that has to wait for a lock), and [`key_of`](FlatMap::key_of) is one array access. A table of 20-byte keys takes 40 bytes a slot, and 32 KiB
+//! (but for threads that wait for a lock or wake one), and what a slot
+//! holds is found without a search. A table of 20-byte keys takes 40 bytes a slot, and 32 KiB
 //! for 128 partitions.
 //!
 //! # What it promises
 //!
-//! * [`get`](FlatMap::get), [`holds`](FlatMap::holds) and [`key_of`](FlatMap::key_of) take no lock and write
-//!   no shared memory; hits *and misses* are linearizable. After a few torn tries they fall back to the
-//!   partition's lock, shared. See GUARANTEES.md in the repository: FM-1 to FM-8.
+//! * [`get`](FlatMap::get), [`holds`](FlatMap::holds) and [`key_of`](FlatMap::key_of) take no lock, unless their chain
+//!   changes during four tries in a row; then they take the partition's, shared. A lookup settled by its first try
+//!   writes no shared memory. Hits *and misses* are linearizable. See GUARANTEES.md in the repository: FM-1 to FM-9.
 //! * Inserts and removes take one partition's lock exclusively, never two.
 //! * No user code runs under a lock, but for [`FlatMap::partition`]'s guard.
 //! * This crate contains no `unsafe`.
+//!
+//! # A miss in a buffer pool
+//!
+//! ```
+//! use flatmap::{FlatMap, InsertError, PinWord};
+//!
+//! /// Loads `page` into `victim`, a frame that holds `old`; returns the frame that has it afterwards.
+//! fn load(table: &FlatMap<u64>, pins: &[PinWord], page: u64, victim: u32, old: u64) -> Option<u32> {
+//!     let word = &pins[victim as usize];
+//!     if !word.try_evict() {
+//!         return None; // pinned: choose another victim
+//!     }
+//!     table.remove_if(&old, victim);
+//!     // ... read the page into the frame here: nobody can find or pin it ...
+//!     let frame = match table.insert(page, victim) {
+//!         Ok(()) => victim,
+//!         Err(InsertError::KeyExists { slot }) => slot, // another thread was faster; the victim is free
+//!         Err(error) => panic!("{error}"),
+//!     };
+//!     word.finish();
+//!     Some(frame)
+//! }
+//!
+//! let table = FlatMap::with_slots(2);
+//! let pins = [PinWord::new(), PinWord::new()];
+//! table.insert(1, 0).expect("a free slot");
+//! assert_eq!(load(&table, &pins, 7, 0, 1), Some(0));
+//! assert_eq!((table.get(&7), table.get(&1)), (Some(0), None));
+//! ```
+//!
+//! [`pin_with`](FlatMap::pin_with) also returns `None` while the page's frame is being evicted: look it up again, or
+//! load it and meet `KeyExists`.
+//!
+//! # From `DashMap<PageId, FrameId>`
+//!
+//! You choose the slot: `insert` maps a key to a free slot and never replaces. A slot has one key at a time. There are
+//! no guards to values: pin the slot instead. Keys are plain data (see [`Key`]); values are slot numbers, `u32`.
+//!
+//! # Features
+//!
+//! `stats` counts every lookup ([`Stats`]); `loom` builds the crate for models, together with `--cfg loom`.
 //!
 //! The package is `latchfree-flatmap`, the library is `flatmap`.
 #![forbid(unsafe_code)]

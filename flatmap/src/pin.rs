@@ -8,8 +8,8 @@ use sync::prim::atomic::{AtomicU32, Ordering};
 /// A lookup only says where a page was a moment ago. To use the slot, pin it and look again; to give the slot
 /// to another page, evict it first:
 ///
-/// * **Pin**: [`pin`](Self::pin) fails while the slot is being evicted. `FlatMap::pin_with` pins and looks
-///   again.
+/// * **Pin**: [`pin`](Self::pin) fails while the slot is being evicted. `FlatMap::pin_with` pins and makes
+///   sure that the page is still there.
 /// * **Evict**: [`try_evict`](Self::try_evict) succeeds only without pins, and keeps new ones out. Then remove
 ///   the old key, insert the new one, and [`finish`](Self::finish). Evict *before* you remove: "no pins, so
 ///   remove" and "remove, then look at the pins" both end with a reader pinned to the wrong page.

@@ -44,7 +44,7 @@ impl Absorb for u64 {
 ///
 /// Progress: `update` is lock-free below the cap and blocking at it; everything else is blocking.
 ///
-/// Memory: 4 KiB beside the value. After PostgreSQL's deferred counting of hash index tuples, whose pending
+/// Memory: about 4 KiB beside the value. After PostgreSQL's deferred counting of hash index tuples, whose pending
 /// counts end with their session; these do not.
 ///
 /// ```
@@ -143,7 +143,7 @@ impl<T: Absorb> CondLock<T> {
         self.slots.pending()
     }
 
-    /// The most that can be pending at one time, in either direction.
+    /// The most that can be pending at one time, in either direction (beside what a panicking `absorb` gave back).
     pub fn max_lag(&self) -> u64 {
         u64::from(self.cap) * SLOTS as u64
     }

@@ -2,12 +2,12 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`LwLock`] | a reader-writer lock in the manner of PostgreSQL's LWLock: shared and exclusive modes, conditional and timed tries, [`write_or_wait`](LwLock::write_or_wait) for group commit, downgrade. One word of state; waiting parks the thread; nobody starves |
+//! | [`LwLock`] | a reader-writer lock in the manner of PostgreSQL's LWLock: shared and exclusive modes, conditional and timed tries, [`write_or_wait`](LwLock::write_or_wait) for group commit, downgrade. Holders and flags are one word; waiting parks the thread; nobody who waits for it starves |
 //! | [`ProgressLock`] | such a lock whose holder publishes how far it has come, for others to wait for |
 //! | [`CondLock`] | get the lock, or leave your count behind: bounded lag, nothing lost |
 //! | [`DeferredCounter`] | a counter that is exact alone and lags by a stated bound among many |
 //! | [`ShardedCounter`] | a counter that is cheapest to add to, and to compare with a far value |
-//! | [`SeqLock`], [`Stamp`] | small values that readers copy out without writing anything |
+//! | [`SeqLock`], [`Stamp`] | small values that readers copy out, as a rule without writing anything |
 //! | [`Tranche`] | a named family of locks; with feature `stats` it records how long they were waited for |
 //!
 //! ```

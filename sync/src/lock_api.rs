@@ -31,7 +31,7 @@ impl RawLwLock {
     }
 
     fn lock_until(&self, mode: Mode, deadline: Deadline) -> Option<GuardNoSend> {
-        self.0.lock_until(mode, deadline).then(GuardNoSend::new)
+        self.0.lock_by(mode, deadline).then(GuardNoSend::new)
     }
 }
 

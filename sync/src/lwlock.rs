@@ -156,11 +156,7 @@ impl<T: ?Sized> LwLock<T> {
         if timeout.is_zero() {
             return self.raw.lock_at_once(mode);
         }
-        let deadline = Deadline::after(timeout);
-        if deadline.is_never() {
-            self.raw.id.assert_not_held("try without a time limit");
-        }
-        self.raw.lock_until(mode, deadline)
+        self.raw.lock_by(mode, Deadline::after(timeout))
     }
 
     /// Takes the lock exclusively if it is free. If somebody holds it, waits until that hold has ended and

@@ -61,7 +61,11 @@ impl RawLwLock {
     }
 
     /// Takes the lock, waiting until `deadline`; whether it did.
-    pub(crate) fn lock_until(&self, mode: Mode, deadline: Deadline) -> bool {
+    #[track_caller]
+    pub(crate) fn lock_by(&self, mode: Mode, deadline: Deadline) -> bool {
+        if deadline.is_never() {
+            self.id.assert_not_held("try without a time limit");
+        }
         let op = self.tranche.begin();
         let waited = if self.try_lock(mode) { Some(Waited::No) } else { self.wait(mode, deadline) };
         waited.map(|waited| op.end(mode, waited)).is_some()
