@@ -19,3 +19,7 @@ pub mod rounds;
 pub mod sync;
 pub mod table;
 pub mod trace;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

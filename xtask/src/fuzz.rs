@@ -123,7 +123,12 @@ fn run_target(tree: &Tree, options: &Options, target: &str, binary: PathBuf) -> 
     let mut command = Command::new(binary);
     command.current_dir(&tree.root).stderr(fs::File::create(&log)?);
     command.args([
-        format!("-max_total_time={}", options.seconds),
+        // To libFuzzer a time of 0 is no limit.
+        if options.seconds == 0 {
+            "-runs=0".to_owned()
+        } else {
+            format!("-max_total_time={}", options.seconds)
+        },
         format!("-rss_limit_mb={MEMORY_LIMIT_MIB}"),
         format!("-artifact_prefix={}/", artifacts.display()),
         "-timeout=10".to_owned(),
