@@ -42,7 +42,7 @@ impl Absorb for u64 {
 ///   lock free each time sees exact values, also after contention.
 /// * A busy lock is noticed by a load: who defers writes one line, its slot's, and seldom a second.
 ///
-/// Progress: `update` is lock-free below the cap and blocking at it; everything else is blocking.
+/// Progress: below the cap `update` does not wait for a holder; everything else is blocking.
 ///
 /// Memory: about 4 KiB beside the value. After PostgreSQL's deferred counting of hash index tuples, whose pending
 /// counts end with their session; these do not.
@@ -82,7 +82,7 @@ impl<T: Absorb> CondLock<T> {
     }
 
     /// A lock whose threads, once they have met it busy, look at it only at every `cap`-th update, until they
-    /// find it free. The others touch no line but their slot's. It promises [`max_lag`](Self::max_lag) and not
+    /// find it free. The others write no line but their slot's, and the marks' once after each fold. It promises [`max_lag`](Self::max_lag) and not
     /// "alone, exact": after contention a thread's counts stay pending for up to `cap` updates.
     pub fn quiet(value: T, cap: u32) -> Self {
         Self { manner: Manner::Quiet, ..Self::new(value, cap) }
@@ -91,8 +91,8 @@ impl<T: Absorb> CondLock<T> {
     /// Counts `delta`. If the lock is free, folds in what is pending and runs `f` on the value; if it is busy,
     /// leaves `delta` pending and returns `None`. Waits for the lock if the slot is at its cap.
     ///
-    /// A panic in `f` loses no count. If `f` uses this lock, `update` defers and `force` and `lock` would wait
-    /// for themselves: debug builds panic.
+    /// A panic in `f` loses no count. `f` should not use this lock: below the cap an `update` in it defers; at the
+    /// cap, and in `force` and `lock`, it would wait for itself, and debug builds panic.
     #[inline]
     pub fn update<R>(&self, delta: i32, f: impl FnOnce(&mut T) -> R) -> Option<R> {
         let delta = i64::from(delta);
@@ -107,8 +107,16 @@ impl<T: Absorb> CondLock<T> {
         match free {
             Some(guard) => Some(self.run(guard, delta, f)),
             None if self.slots.leave(delta, self.cap) == Left::Pending => None,
-            None => Some(self.run(self.lock.write(), delta, f)),
+            None => Some(self.run_at_cap(delta, f)),
         }
+    }
+
+    /// Waits for the lock and empties the thread's own slot too: who took it from 0 may not have marked it yet.
+    #[cold]
+    fn run_at_cap<R>(&self, delta: i64, f: impl FnOnce(&mut T) -> R) -> R {
+        let guard = self.lock.write();
+        let own = self.slots.mine().take();
+        self.run(guard, own + delta, f)
     }
 
     /// Counts `delta` and runs `f` on the value with everything marked as pending folded in; waits for the lock.
@@ -161,9 +169,12 @@ impl<T: Absorb> CondLock<T> {
     /// The value with everything folded in, through the exclusive reference.
     pub fn get_mut(&mut self) -> &mut T {
         let pending = self.slots.take_all();
-        let value = self.lock.get_mut();
-        value.absorb(pending);
-        value
+        if pending != 0 {
+            let unless_absorbed = PutBack { slots: &self.slots, n: pending };
+            self.lock.get_mut().absorb(pending);
+            core::mem::forget(unless_absorbed);
+        }
+        self.lock.get_mut()
     }
 
     /// The value with everything folded in.

@@ -30,7 +30,7 @@ pub enum Counted {
 /// assert_eq!(counter.add(-2), Counted::Now(3));
 /// assert_eq!(counter.approx(), 3); // one load
 /// assert_eq!(counter.exact(), 3);
-/// assert_eq!(counter.max_lag(), 1024);
+/// assert_eq!(counter.max_lag(), 2048);
 /// ```
 #[derive(Debug)]
 pub struct DeferredCounter {
@@ -72,9 +72,10 @@ impl DeferredCounter {
         self.publish(*self.total.lock())
     }
 
-    /// The most that [`approx`](Self::approx) can be off by, in either direction.
+    /// The most that [`approx`](Self::approx) can be off by, in either direction: twice what the slots hold, since
+    /// they may fill again while what they held is being published.
     pub fn max_lag(&self) -> u64 {
-        self.total.max_lag()
+        2 * self.total.max_lag()
     }
 }
 
@@ -107,16 +108,17 @@ pub struct ShardedCounter {
 }
 
 impl ShardedCounter {
-    /// How far the base can be off, but for the additions under way.
-    const SLACK: i64 = (2 * BATCH * SLOTS as u64) as i64;
+    /// How far the base can be off, but for the additions under way: every shard just below its limit, and one more
+    /// that is being folded.
+    const SLACK: i64 = (2 * BATCH * (SLOTS as u64 + 1)) as i64;
 
     /// A counter at 0.
     pub fn new() -> Self {
         Self { base: AtomicI64::new(0), shards: Slots::new(), folding: LwLock::new(()) }
     }
 
-    /// Adds `n`. Wait-free but for one addition in several hundred, which folds its shard into the base and
-    /// may wait for others that do. Sums beyond the type's range wrap.
+    /// Adds `n`. Wait-free as long as the shard holds less than 256 either way; beyond that it folds the shard into
+    /// the base, and from 512 on it may wait for others that do. Sums beyond the type's range wrap.
     pub fn add(&self, n: i64) {
         let shard = self.shards.mine();
         let held = shard.add(n).unsigned_abs();
@@ -134,7 +136,7 @@ impl ShardedCounter {
         }
     }
 
-    /// The count without what is in the shards: one load, wait-free. Off by at most 16,384, and the additions
+    /// The count without what is in the shards: one load, wait-free. Off by at most 16,896, and the additions
     /// under way.
     pub fn approx(&self) -> i64 {
         // Relaxed: as in `fold`.
@@ -147,7 +149,8 @@ impl ShardedCounter {
         self.approx().wrapping_add(self.shards.pending())
     }
 
-    /// How the count compares with `value`: one load if they are far apart, else a [`sum`](Self::sum).
+    /// How the count compares with `value`: one load if they are far apart, else a [`sum`](Self::sum), with what
+    /// that says of the additions under way.
     pub fn compare(&self, value: i64) -> cmp::Ordering {
         let base = self.approx();
         match base.checked_sub(value) {

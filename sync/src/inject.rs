@@ -8,7 +8,8 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Point {
-    /// `LwLock::try_read` and `try_write` report a busy lock.
+    /// A try of an `LwLock` reports a busy lock: also those that `CondLock`, `SeqLock::try_write` and
+    /// `ShardedCounter` make.
     TryLock,
     /// A woken waiter of an `LwLock` loses the race for it.
     LostRace,
@@ -29,14 +30,19 @@ mod on {
     /// What happens at the next passes of a point: bit 0 at the next one, bit 1 at the one after.
     #[derive(Clone, Copy)]
     struct Script {
+        in_force: bool,
         outcomes: u64,
         passes: u64,
         fired: u64,
     }
 
+    impl Script {
+        const NONE: Self = Self { in_force: false, outcomes: 0, passes: 0, fired: 0 };
+    }
+
     thread_local! {
         static SCRIPTS: [Cell<Script>; POINTS] =
-            const { [const { Cell::new(Script { outcomes: 0, passes: 0, fired: 0 }) }; POINTS] };
+            const { [const { Cell::new(Script::NONE) }; POINTS] };
     }
 
     fn with<R>(point: Point, f: impl FnOnce(&Cell<Script>) -> R) -> Option<R> {
@@ -55,8 +61,13 @@ mod on {
     /// assert_eq!(lock.update(1, |n| *n), Some(2)); // folded in
     /// assert_eq!(script.fired(), 1);
     /// ```
+    ///
+    /// # Panics
+    /// If a script is in force at `point` on this thread already.
     pub fn force(point: Point, outcomes: u64) -> Forced {
-        with(point, |script| script.set(Script { outcomes, passes: 0, fired: 0 }));
+        let before =
+            with(point, |script| script.replace(Script { in_force: true, outcomes, passes: 0, fired: 0 }));
+        assert!(!before.is_some_and(|before| before.in_force), "a script is in force at {point:?} already");
         Forced { point, this_thread: PhantomData }
     }
 
@@ -82,7 +93,7 @@ mod on {
 
     impl Drop for Forced {
         fn drop(&mut self) {
-            with(self.point, |script| script.set(Script { outcomes: 0, passes: 0, fired: 0 }));
+            with(self.point, |script| script.set(Script::NONE));
         }
     }
 

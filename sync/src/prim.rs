@@ -8,7 +8,7 @@
 //! * `UnsafeCell` with `ConstPtr` and `MutPtr`, which loom checks for overlapping accesses;
 //! * `Mutex` without poisoning, for cold paths;
 //! * `Parker`: one thread sleeps, others wake it; a wake before the sleep is not lost;
-//! * `Deadline` and `Stopwatch`: time, which loom replaces by an explicit choice;
+//! * `Deadline` and `patience`: time, which loom replaces by an explicit choice;
 //! * `Words`: a value in atomic words;
 //! * `zeroed_u32` and `zeroed_u64`: arrays that cost nothing until they are written;
 //! * `spin_loop`, `yield_now`;

@@ -10,7 +10,7 @@ use core::ops::{Deref, DerefMut};
 pub enum Progress {
     /// No writer holds the lock, or the hold that was met has ended.
     Released,
-    /// The holder has published this.
+    /// The number is this now, or was when the wait ended.
     Changed(u64),
 }
 
@@ -147,7 +147,8 @@ impl<'a, T: ?Sized> ProgressGuard<'a, T> {
         self.lock.lock.raw().tell_progress(progress);
     }
 
-    /// Sets the number back to 0 and lets go, in this order; those who wait for the hold to end wake.
+    /// Sets the number back to 0 and lets go, in this order: a wait that begins in between may return
+    /// `Changed(0)`. Those who wait already wake.
     pub fn release_clearing(self) {
         self.store(0);
     }

@@ -149,7 +149,7 @@ impl Slots {
     pub(crate) fn take_all(&self) -> i64 {
         // First the marks: a count left after its slot was emptied keeps its mark.
         self.take_marks();
-        self.iter().map(Slot::take).sum()
+        self.iter().map(Slot::take).fold(0, i64::wrapping_add)
     }
 
     fn take_marks(&self) -> u64 {
@@ -159,6 +159,6 @@ impl Slots {
 
     /// What is pending, while others add and take.
     pub(crate) fn pending(&self) -> i64 {
-        self.iter().map(Slot::pending).sum()
+        self.iter().map(Slot::pending).fold(0, i64::wrapping_add)
     }
 }

@@ -236,7 +236,7 @@ fn an_unsigned_count_stays_within_its_bounds() {
 #[test]
 fn a_cap_of_zero_defers_nothing_and_the_largest_cap_is_a_bound_too() {
     assert_eq!(CondLock::new(0_i64, 0).max_lag(), 0);
-    assert_eq!(DeferredCounter::with_cap(u32::MAX).max_lag(), 32 * u64::from(u32::MAX));
+    assert_eq!(DeferredCounter::with_cap(u32::MAX).max_lag(), 64 * u64::from(u32::MAX));
     let counter = DeferredCounter::with_cap(0);
     assert_eq!(counter.add(i32::MIN), Counted::Now(i64::from(i32::MIN)));
 }
@@ -310,4 +310,32 @@ fn counters_of_different_kinds_share_threads_without_sharing_slots() {
     for (deferred, sharded) in &counters {
         assert_eq!((deferred.exact(), sharded.sum()), (100, 100));
     }
+}
+
+#[test]
+fn a_panic_in_absorb_while_the_value_is_taken_out_leaves_the_count_pending() {
+    struct Refuses;
+    impl Absorb for Refuses {
+        fn absorb(&mut self, _: i64) {
+            panic!("refuses");
+        }
+    }
+    let mut lock = CondLock::new(Refuses, 32);
+    while_held(&lock, || assert!(lock.update(5, |_| ()).is_none()));
+    assert!(
+        catch_unwind(AssertUnwindSafe(|| {
+            lock.get_mut();
+        }))
+        .is_err()
+    );
+    assert_eq!(lock.pending(), 5);
+}
+
+#[test]
+fn sums_wrap_as_additions_do() {
+    let counter = ShardedCounter::new();
+    for n in [i64::MAX, 5, i64::MAX] {
+        counter.add(n);
+    }
+    assert_eq!(counter.sum(), i64::MAX.wrapping_add(5).wrapping_add(i64::MAX));
 }

@@ -73,3 +73,10 @@ fn a_waiter_that_loses_every_race_is_handed_the_lock() {
     assert!(has_lost.recv().unwrap() <= 9, "handed over after eight lost races, or after its patience");
     assert_eq!(lock.into_inner(), 1);
 }
+
+#[test]
+#[should_panic(expected = "a script is in force at TryLock already")]
+fn a_second_script_at_one_point_is_refused_instead_of_ending_the_first() {
+    let _outer = force(Point::TryLock, 0);
+    let _inner = force(Point::TryLock, 1);
+}

@@ -5,7 +5,7 @@
 //! costs the logarithm of the queue's length for each waiter it serves.
 
 use super::state::{Mode, State};
-use crate::prim::atomic::{AtomicU32, Ordering};
+use crate::prim::atomic::{AtomicU32, AtomicU64, Ordering};
 use crate::prim::{Deadline, Parker};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,13 +26,15 @@ pub(super) enum Signal {
 pub(super) struct Waiter {
     mode: Mode,
     signal: AtomicU32,
+    /// For a watcher: the progress that it is told of.
+    news: AtomicU64,
     parker: Parker,
 }
 
 impl Waiter {
     pub(super) fn new(mode: Mode) -> Arc<Self> {
         let signal = AtomicU32::new(Signal::Wait as u32);
-        Arc::new(Self { mode, signal, parker: Parker::for_this_thread() })
+        Arc::new(Self { mode, signal, news: AtomicU64::new(0), parker: Parker::for_this_thread() })
     }
 
     pub(super) fn signal(&self) -> Signal {
@@ -42,6 +44,12 @@ impl Waiter {
             bits if bits == Signal::Again as u32 => Signal::Again,
             _ => Signal::Done,
         }
+    }
+
+    /// What a watcher was told of, once its signal has come.
+    pub(super) fn news(&self) -> u64 {
+        // Relaxed: ordered by the signal.
+        self.news.load(Ordering::Relaxed)
     }
 
     fn tell(&self, signal: Signal) {
@@ -221,6 +229,8 @@ impl Queue {
         self.watchers.retain(|watcher| {
             let stays = watcher.old.is_none_or(|old| old == progress);
             if !stays {
+                // Relaxed: ordered by the signal.
+                watcher.waiter.news.store(progress, Ordering::Relaxed);
                 wakes.add(Arc::clone(&watcher.waiter), Signal::Again);
             }
             stays

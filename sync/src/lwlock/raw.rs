@@ -22,7 +22,7 @@ pub(crate) struct RawLwLock {
     word: AtomicU32,
     pub(super) queue: Mutex<Queue>,
     pub(crate) id: LockId,
-    tranche: Membership,
+    pub(super) tranche: Membership,
 }
 
 impl RawLwLock {

@@ -9,11 +9,14 @@ use super::raw::RawLwLock;
 use super::state::Mode;
 use crate::prim::atomic::{AtomicU64, Ordering, fence};
 use crate::progress::Progress;
+use crate::tranche::Waited;
 
 impl RawLwLock {
     /// Takes the lock if it is free. Otherwise waits until the present hold has ended, and returns false.
     pub(super) fn lock_or_wait(&self) -> bool {
+        let op = self.tranche.begin();
         if self.try_lock(Mode::Exclusive) {
+            op.end(Mode::Exclusive, Waited::No);
             return true;
         }
         let watcher = Waiter::new(Mode::Exclusive);
@@ -26,6 +29,7 @@ impl RawLwLock {
             match self.exchange(state, next, Ordering::Acquire) {
                 Ok(()) if free => {
                     self.id.acquired();
+                    op.end(Mode::Exclusive, Waited::No);
                     return true;
                 }
                 Ok(()) => break,
@@ -41,32 +45,36 @@ impl RawLwLock {
     /// Waits until the exclusive holder has set `progress` to something other than `old`, or has let go.
     #[track_caller]
     pub(crate) fn wait_past(&self, progress: &AtomicU64, old: u64) -> Progress {
-        loop {
+        if let Some(seen) = self.progress_past(progress, old) {
+            return seen;
+        }
+        self.id.assert_not_held("wait_past");
+        let watcher = Waiter::new(Mode::Exclusive);
+        {
+            let mut queue = self.queue.lock();
+            let mut state = self.state();
+            loop {
+                if !state.is_write_locked() {
+                    // ORD(SY-LOCK acq): the critical section whose end we have seen.
+                    fence(Ordering::Acquire);
+                    return Progress::Released;
+                }
+                // Relaxed: the fence below orders it before the look at the progress.
+                match self.exchange(state, state.with_watchers(true), Ordering::Relaxed) {
+                    Ok(()) => break,
+                    Err(seen) => state = seen,
+                }
+            }
+            // ORD(SY-WATCH acqrel): our flag before our look at the progress.
+            fence(Ordering::SeqCst);
             if let Some(seen) = self.progress_past(progress, old) {
                 return seen;
             }
-            self.id.assert_not_held("wait_past");
-            let watcher = Waiter::new(Mode::Exclusive);
-            {
-                let mut queue = self.queue.lock();
-                let mut state = self.state();
-                while state.is_write_locked() {
-                    // Relaxed: the fence below orders it before the look at the progress.
-                    match self.exchange(state, state.with_watchers(true), Ordering::Relaxed) {
-                        Ok(()) => break,
-                        Err(seen) => state = seen,
-                    }
-                }
-                // ORD(SY-WATCH acqrel): our flag before our look at the progress.
-                fence(Ordering::SeqCst);
-                if let Some(seen) = self.progress_past(progress, old) {
-                    return seen;
-                }
-                queue.watch(&watcher, Some(old));
-            }
-            if watcher.wait() == Signal::Done {
-                return Progress::Released;
-            }
+            queue.watch(&watcher, Some(old));
+        }
+        match watcher.wait() {
+            Signal::Done => Progress::Released,
+            Signal::Again | Signal::Wait => Progress::Changed(watcher.news()),
         }
     }
 

@@ -73,7 +73,7 @@ impl Stamp {
         fence(Ordering::Release);
     }
 
-    /// Ends a write.
+    /// Ends a write. Closing a stamp that is not open turns readers away for ever; debug builds panic.
     pub fn close(&self) {
         // Relaxed: only the one writer stores.
         let stamp = self.0.load(Ordering::Relaxed);

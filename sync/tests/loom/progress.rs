@@ -90,6 +90,34 @@ fn who_waits_for_the_number_that_is_there_sleeps_on_until_the_release() {
     seen.must_have(&["released"]);
 }
 
+/// A number that stays the same over several holds: each wait ends with the hold it met, at the latest.
+fn holds_that_follow_each_other(writers: [u32; 2]) {
+    let seen = explore(move |seen| {
+        let lock = Arc::new(ProgressLock::new(()));
+        let holder = |times: u32| -> Task {
+            let lock = lock.clone();
+            Box::new(move || (0..times).for_each(|_| drop(lock.write())))
+        };
+        let (waits, seen) = (lock.clone(), seen.clone());
+        let waiter: Task = Box::new(move || {
+            assert_eq!(waits.wait_past(0), Progress::Released);
+            seen.note("released");
+        });
+        run([holder(writers[0]), holder(writers[1]), waiter]);
+    });
+    seen.must_be(&["released"]);
+}
+
+#[test]
+fn who_meets_the_first_of_two_writers_is_not_forgotten_when_the_second_comes() {
+    holds_that_follow_each_other([1, 1]);
+}
+
+#[test]
+fn who_meets_the_first_of_two_holds_of_one_writer_is_not_forgotten_in_the_second() {
+    holds_that_follow_each_other([2, 0]);
+}
+
 /// One thread gives an answer, another waits for it.
 struct AnswerOnce {
     given: AtomicU32,
