@@ -6,6 +6,7 @@ use crate::prim::SLOTS;
 use crate::slots::{Left, Slots};
 use core::fmt;
 use core::ops::{Deref, DerefMut};
+use crossbeam_utils::CachePadded;
 
 /// A value that pending counts are added to.
 pub trait Absorb {
@@ -59,12 +60,12 @@ impl Absorb for u64 {
 /// }
 /// assert_eq!(*tuples.lock(), 250);
 /// ```
-#[repr(C, align(64))] // The marks and the lock's word on one line: whoever looks at one needs the other.
 pub struct CondLock<T> {
     slots: Slots,
     cap: u32,
     manner: Manner,
-    lock: LwLock<T>,
+    /// Away from the marks: those who defer write them while a holder works.
+    lock: CachePadded<LwLock<T>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +79,7 @@ enum Manner {
 impl<T: Absorb> CondLock<T> {
     /// A free lock whose slots hold at most `cap` each; with 0, nothing is ever deferred.
     pub fn new(value: T, cap: u32) -> Self {
-        Self { lock: LwLock::new(value), slots: Slots::new(), cap, manner: Manner::Steady }
+        Self { lock: CachePadded::new(LwLock::new(value)), slots: Slots::new(), cap, manner: Manner::Steady }
     }
 
     /// A lock whose threads, once they have met it busy, look at it only at every `cap`-th update, until they
@@ -180,7 +181,7 @@ impl<T: Absorb> CondLock<T> {
     /// The value with everything folded in.
     pub fn into_inner(mut self) -> T {
         self.get_mut();
-        self.lock.into_inner()
+        self.lock.into_inner().into_inner()
     }
 }
 
@@ -199,7 +200,7 @@ impl Drop for PutBack<'_> {
 impl<T: fmt::Debug> fmt::Debug for CondLock<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CondLock")
-            .field("value", &self.lock)
+            .field("value", &*self.lock)
             .field("pending", &self.slots.pending())
             .field("cap", &self.cap)
             .finish_non_exhaustive()

@@ -68,15 +68,10 @@ impl<T: NoUninit + AnyBitPattern> SeqLock<T> {
     /// The value, as some writer published it. Waits at most for publications.
     #[inline]
     pub fn read(&self) -> T {
-        if !inject::fires(Point::TornRead) {
-            if let Some(seen) = self.stamp.read() {
-                let value = self.words.load();
-                if self.stamp.validate(seen) {
-                    return value;
-                }
-            }
+        match self.try_read() {
+            Some(value) => value,
+            None => self.read_again(),
         }
-        self.read_again()
     }
 
     #[cold]

@@ -66,15 +66,17 @@ impl Slot {
 /// A thread that takes a slot from 0 marks it afterwards. So a marked slot may be empty, and a slot with
 /// something pending may be unmarked, but only until the thread that took it from 0 returns.
 #[derive(Debug)]
-#[repr(C)] // The marks last, next to what follows.
 pub(crate) struct Slots {
     slots: Box<[CachePadded<Slot>]>,
-    marks: AtomicU64,
+    marks: CachePadded<AtomicU64>,
 }
 
 impl Slots {
     pub(crate) fn new() -> Self {
-        Self { slots: (0..SLOTS).map(|_| CachePadded::new(Slot::new())).collect(), marks: AtomicU64::new(0) }
+        Self {
+            slots: (0..SLOTS).map(|_| CachePadded::new(Slot::new())).collect(),
+            marks: CachePadded::new(AtomicU64::new(0)),
+        }
     }
 
     fn index() -> usize {
