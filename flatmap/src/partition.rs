@@ -162,7 +162,7 @@ impl Drop for Entered<'_> {
 
 impl<'a, K: Key, S: BuildHasher> PartitionGuard<'a, K, S> {
     pub(crate) fn new(table: &'a FlatMap<K, S>, hash: u64) -> Self {
-        let partitions = table.partition_locks();
+        let partitions = &table.partitions;
         let hold = partitions.lock(hash);
         partitions.entered.acquired();
         Self { table, index: partitions.index(hash), hold, _entered: Entered(&partitions.entered) }
@@ -212,7 +212,7 @@ impl<'a, K: Key, S: BuildHasher> PartitionGuard<'a, K, S> {
 
     fn hash(&self, key: &K) -> Result<u64, OtherPartition> {
         let hash = self.table.hash(key);
-        match self.table.partition_locks().index(hash) {
+        match self.table.partitions.index(hash) {
             of_key if of_key == self.index => Ok(hash),
             of_key => Err(OtherPartition { held: self.index, of_key }),
         }

@@ -62,10 +62,6 @@ impl<K: Key, S> FlatMap<K, S> {
             unlocked: crate::stats::Unlocked::new(),
         }
     }
-
-    pub(crate) fn partition_locks(&self) -> &Partitions {
-        &self.partitions
-    }
 }
 
 impl<K: Key, S: BuildHasher> FlatMap<K, S> {

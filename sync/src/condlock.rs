@@ -83,8 +83,9 @@ impl<T: Absorb> CondLock<T> {
     }
 
     /// A lock whose threads, once they have met it busy, look at it only at every `cap`-th update, until they
-    /// find it free. The others write no line but their slot's, and the marks' once after each fold. It promises [`max_lag`](Self::max_lag) and not
-    /// "alone, exact": after contention a thread's counts stay pending for up to `cap` updates.
+    /// find it free. The others write no line but their slot's, and the marks' once after each fold. It promises
+    /// [`max_lag`](Self::max_lag) and not "alone, exact": after contention a thread's counts stay pending for up to
+    /// `cap` updates.
     pub fn quiet(value: T, cap: u32) -> Self {
         Self { manner: Manner::Quiet, ..Self::new(value, cap) }
     }

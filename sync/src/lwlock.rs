@@ -29,8 +29,8 @@ use std::time::Duration;
 ///   is shared between locks.
 /// * **Limit**: 16,777,215 readers at one time. One more panics, and changes nothing.
 ///
-/// Waiting and waking allocate, so the lock must not be used inside the global allocator. It must outlive the release, as it does behind any reference: a release may still look at the queue
-/// after the next holder has come in.
+/// Waiting and waking allocate, so the lock must not be used inside the global allocator. It must outlive the release,
+/// as it does behind any reference: a release may still look at the queue after the next holder has come in.
 ///
 /// ```
 /// use sync::LwLock;

@@ -10,7 +10,7 @@
 //! * `Parker`: one thread sleeps, others wake it; a wake before the sleep is not lost;
 //! * `Deadline` and `patience`: time, which loom replaces by an explicit choice;
 //! * `Words`: a value in atomic words;
-//! * `zeroed_u32` and `zeroed_u64`: arrays that cost nothing until they are written;
+//! * `zeroed_u64`: an array that costs nothing until it is written;
 //! * `spin_loop`, `yield_now`;
 //! * `held`: which locks the thread holds, in debug builds.
 

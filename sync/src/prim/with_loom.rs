@@ -201,11 +201,6 @@ pub fn patience(_timeout: Duration) -> Deadline {
 }
 
 /// Makes `len` zeroed words.
-pub fn zeroed_u32(len: usize) -> Option<Box<[AtomicU32]>> {
-    Some((0..len).map(|_| AtomicU32::new(0)).collect())
-}
-
-/// Makes `len` zeroed words.
 pub fn zeroed_u64(len: usize) -> Option<Box<[AtomicU64]>> {
     Some((0..len).map(|_| AtomicU64::new(0)).collect())
 }

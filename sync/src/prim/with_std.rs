@@ -176,11 +176,6 @@ pub fn patience(timeout: Duration) -> Deadline {
 }
 
 /// Allocates `len` zeroed words without touching their pages; `None` if the allocator has no memory.
-pub fn zeroed_u32(len: usize) -> Option<Box<[AtomicU32]>> {
-    bytemuck::allocation::try_zeroed_slice_box(len).ok()
-}
-
-/// Allocates `len` zeroed words without touching their pages; `None` if the allocator has no memory.
 pub fn zeroed_u64(len: usize) -> Option<Box<[AtomicU64]>> {
     bytemuck::allocation::try_zeroed_slice_box(len).ok()
 }
