@@ -8,9 +8,24 @@ use core::fmt;
 use core::ops::{Deref, DerefMut};
 use crossbeam_utils::CachePadded;
 
-/// A value that pending counts are added to.
+/// A value that pending counts are folded into: `i64`, `u64`, or your own.
+///
+/// ```
+/// use sync::{Absorb, CondLock};
+///
+/// struct Meta { tuples: i64, splits: u32 }
+///
+/// impl Absorb for Meta {
+///     fn absorb(&mut self, n: i64) {
+///         self.tuples += n;
+///     }
+/// }
+/// let meta = CondLock::new(Meta { tuples: 0, splits: 0 }, 32);
+/// meta.update(1, |meta| meta.splits += u32::from(meta.tuples > 100));
+/// assert_eq!(meta.lock().tuples, 1);
+/// ```
 pub trait Absorb {
-    /// Adds `n`. Runs under the lock; must not use the lock. If it panics, `n` stays pending.
+    /// Adds `n`. Runs while the lock is held; must not use the lock. If it panics, `n` stays pending (SY-9).
     fn absorb(&mut self, n: i64);
 }
 
@@ -33,20 +48,24 @@ impl Absorb for u64 {
 /// than wait.
 ///
 /// [`update`](Self::update) takes the lock if it is free; then it adds its own count and all that others have
-/// left, and runs the closure. If the lock is busy, it leaves its count *pending* and returns `None` at once.
-/// The next holder folds it in.
+/// left, and runs the closure. If the lock is busy, it *defers*: it leaves its count *pending* and returns `None` at
+/// once. The next holder *folds* it in.
 ///
-/// * **Nothing is lost**, whatever ends a thread: pending counts are kept in 32 slots that the lock owns.
+/// * **Nothing is lost**, whatever ends a thread: pending counts are kept in 32 slots that the lock owns (SY-9).
 /// * **Bounded lag.** A slot holds at most `cap`, also when threads share it; at the cap an update waits for
-///   the lock. So the value lags by at most [`max_lag`](Self::max_lag) = `cap` x 32, plus the updates under way.
+///   the lock. So the value lags by at most [`max_lag`](Self::max_lag) = `cap` x 32, plus the updates under way
+///   (SY-10).
 /// * **Alone, exact.** A holder folds in every slot that has something pending, so a thread that finds the
-///   lock free each time sees exact values, also after contention.
-/// * A busy lock is noticed by a load: who defers writes one line, its slot's, and seldom a second.
+///   lock free each time sees exact values, also after contention (SY-11).
+/// * A busy lock is noticed by a load: who defers writes one line, its slot's, and seldom a second, and never the
+///   lock's.
 ///
-/// Progress: below the cap `update` does not wait for a holder; everything else is blocking.
+/// Progress: below the cap `update` does not wait for a holder; everything else is blocking, unless it says otherwise.
+/// The lock is an [`LwLock`]: what that says of fairness, recursion and panics holds here too.
 ///
-/// Memory: about 4 KiB beside the value. After PostgreSQL's deferred counting of hash index tuples, whose pending
-/// counts end with their session; these do not.
+/// Memory: 512 bytes or a little more for the lock with a small value, and 4 KiB for the slots, allocated by `new`
+/// and by nothing else (cache lines of 128 bytes, as on 64-bit x86 and ARM). After PostgreSQL's deferred counting of
+/// hash index tuples, whose pending counts end with their session; these do not.
 ///
 /// ```
 /// use sync::CondLock;
@@ -76,59 +95,124 @@ enum Manner {
     Quiet,
 }
 
+/// How often in a row a quiet thread finds the lock free before it tries at every update again. With 1 it would be
+/// back in the contention that it has just left: two threads in a loop do not stay out of step for long.
+const FREES_IN_A_ROW: u32 = 8;
+
 impl<T: Absorb> CondLock<T> {
     /// A free lock whose slots hold at most `cap` each; with 0, nothing is ever deferred.
     pub fn new(value: T, cap: u32) -> Self {
         Self { lock: CachePadded::new(LwLock::new(value)), slots: Slots::new(), cap, manner: Manner::Steady }
     }
 
-    /// A lock whose threads, once they have met it busy, look at it only at every `cap`-th update, until they
-    /// find it free. The others write no line but their slot's, and the marks' once after each fold. It promises
-    /// [`max_lag`](Self::max_lag) and not "alone, exact": after contention a thread's counts stay pending for up to
-    /// `cap` updates.
+    /// A lock whose threads, once they have met it busy, look at it only at every `cap`-th update, until they have
+    /// found it free 8 times in a row. A thread folds in its own count alone, so between two looks it writes no
+    /// line but its slot's. This promises [`max_lag`](Self::max_lag) and not "alone, exact": after contention a
+    /// thread's counts stay pending for up to `cap` updates, and those of a thread that has left until
+    /// [`force`](Self::force) or [`lock`](Self::lock).
+    ///
+    /// ```
+    /// let hits = sync::CondLock::quiet(0_i64, 100);
+    /// assert_eq!(hits.update(1, |n| *n), Some(1)); // it has not met the lock busy
+    /// ```
     pub fn quiet(value: T, cap: u32) -> Self {
         Self { manner: Manner::Quiet, ..Self::new(value, cap) }
     }
 
     /// Counts `delta`. If the lock is free, folds in what is pending and runs `f` on the value; if it is busy,
-    /// leaves `delta` pending and returns `None`. Waits for the lock if the slot is at its cap.
+    /// leaves `delta` pending and returns `None`: `f` is not run then. Waits for the lock if the slot is at its cap.
     ///
-    /// A panic in `f` loses no count. `f` should not use this lock: below the cap an `update` in it defers; at the
-    /// cap, and in `force` and `lock`, it would wait for itself, and debug builds panic.
+    /// A panic in `f` loses no count (SY-9). `f` should not use this lock: below the cap an `update` in it defers; at
+    /// the cap, and in `force` and `lock`, it would wait for itself.
+    ///
+    /// Lock-free below the cap, but for `f`, `absorb` and waking those who wait; blocking at the cap.
+    ///
+    /// # Panics
+    /// In debug builds, if it would wait for a lock that this thread holds; and as `f` and `absorb` do.
+    ///
+    /// ```
+    /// let count = sync::CondLock::new(0_i64, 32);
+    /// let holder = count.lock();
+    /// assert_eq!(count.update(2, |n| *n), None); // deferred
+    /// drop(holder);
+    /// assert_eq!(count.update(1, |n| *n), Some(3)); // both counted
+    /// ```
     #[inline]
     pub fn update<R>(&self, delta: i32, f: impl FnOnce(&mut T) -> R) -> Option<R> {
         let delta = i64::from(delta);
-        let quiet = self.manner == Manner::Quiet;
-        if quiet && self.slots.mine().passes(self.cap) && self.slots.leave(delta, self.cap) == Left::Pending {
-            return None;
+        if self.manner == Manner::Quiet {
+            return self.update_quietly(delta, f);
         }
-        let free = if inject::fires(Point::CondBusy) { None } else { self.lock.try_write() };
-        if quiet {
-            self.slots.mine().met(free.is_none());
-        }
-        match free {
-            Some(guard) => Some(self.run(guard, delta, f)),
+        match self.try_lock() {
+            Some(guard) => Some(self.run(guard, self.slots.take_marked() + delta, f)),
             None if self.slots.leave(delta, self.cap) == Left::Pending => None,
             None => Some(self.run_at_cap(delta, f)),
         }
     }
 
-    /// Waits for the lock and empties the thread's own slot too: who took it from 0 may not have marked it yet.
+    #[inline]
+    fn update_quietly<R>(&self, delta: i64, f: impl FnOnce(&mut T) -> R) -> Option<R> {
+        let mine = self.slots.mine();
+        if mine.passes(self.cap) && mine.leave(delta, self.cap).is_ok() {
+            return None;
+        }
+        let Some(guard) = self.try_lock() else {
+            mine.met_busy(FREES_IN_A_ROW);
+            return match mine.leave(delta, self.cap) {
+                Ok(_) => None,
+                Err(_) => Some(self.run_at_cap(delta, f)),
+            };
+        };
+        mine.met_free();
+        // The other threads fold in their own, so that nobody waits for the line of a slot.
+        Some(self.run(guard, mine.take() + delta, f))
+    }
+
+    #[inline]
+    fn try_lock(&self) -> Option<WriteGuard<'_, T>> {
+        if inject::fires(Point::CondBusy) { None } else { self.lock.try_write() }
+    }
+
+    /// Waits for the lock and sees to it that the thread's own slot is folded in: who took it from 0 may not have
+    /// marked it yet. Emptied here it would be emptied twice, and then hold more than its cap unpublished.
     #[cold]
     fn run_at_cap<R>(&self, delta: i64, f: impl FnOnce(&mut T) -> R) -> R {
         let guard = self.lock.write();
-        let own = self.slots.mine().take();
-        self.run(guard, own + delta, f)
+        self.slots.mark_mine();
+        self.run(guard, self.take_pending() + delta, f)
     }
 
-    /// Counts `delta` and runs `f` on the value with everything marked as pending folded in; waits for the lock.
+    /// Counts `delta` and runs `f` on the value with what is pending folded in; waits for the lock. For work that can't be
+    /// left to the next holder.
+    ///
+    /// What shares a slot with an update under way may stay pending, as in [`update`](Self::update);
+    /// [`lock`](Self::lock) takes that too.
+    ///
+    /// Blocking.
+    ///
+    /// # Panics
+    /// In debug builds, if this thread holds the lock; and as `f` and `absorb` do.
+    ///
+    /// ```
+    /// let count = sync::CondLock::new(0_i64, 32);
+    /// assert_eq!(count.force(5, |n| *n), 5);
+    /// ```
     #[track_caller]
     pub fn force<R>(&self, delta: i32, f: impl FnOnce(&mut T) -> R) -> R {
-        self.run(self.lock.write(), i64::from(delta), f)
+        let guard = self.lock.write();
+        self.run(guard, self.take_pending() + i64::from(delta), f)
     }
 
-    fn run<R>(&self, mut guard: WriteGuard<'_, T>, delta: i64, f: impl FnOnce(&mut T) -> R) -> R {
-        self.absorb(&mut guard, self.slots.take_marked() + delta);
+    /// What is marked as pending; in the quiet manner nothing is marked.
+    fn take_pending(&self) -> i64 {
+        match self.manner {
+            Manner::Steady => self.slots.take_marked(),
+            Manner::Quiet => self.slots.take_all(),
+        }
+    }
+
+    fn run<R>(&self, mut guard: WriteGuard<'_, T>, n: i64, f: impl FnOnce(&mut T) -> R) -> R {
+        self.absorb(&mut guard, n);
         f(&mut guard)
     }
 
@@ -140,7 +224,13 @@ impl<T: Absorb> CondLock<T> {
         }
     }
 
-    /// Waits for the lock and folds in all that is pending: the value is exact but for the updates under way.
+    /// Waits for the lock and folds in all that is pending: every update that happens before the call, and no other
+    /// than those under way.
+    ///
+    /// Blocking.
+    ///
+    /// # Panics
+    /// In debug builds, if this thread holds the lock; and as `absorb` does.
     #[track_caller]
     pub fn lock(&self) -> CondGuard<'_, T> {
         let mut guard = self.lock.write();
@@ -148,12 +238,13 @@ impl<T: Absorb> CondLock<T> {
         CondGuard(guard)
     }
 
-    /// What is pending, without a lock: within the updates and folds under way.
+    /// What is pending, without the lock: within the updates and folds under way. Wait-free: 32 loads.
     pub fn pending(&self) -> i64 {
         self.slots.pending()
     }
 
-    /// The most that can be pending at one time, in either direction (beside what a panicking `absorb` gave back).
+    /// The most that can be pending at one time, in either direction: `cap` x 32 (beside what a panicking `absorb`
+    /// gave back) (SY-10).
     pub fn max_lag(&self) -> u64 {
         u64::from(self.cap) * SLOTS as u64
     }
@@ -163,12 +254,15 @@ impl<T: Absorb> CondLock<T> {
         self.cap
     }
 
-    /// Whether somebody held the lock a moment ago.
+    /// Whether somebody held the lock a moment ago. A hint, as [`LwLock::is_locked`].
     pub fn is_locked(&self) -> bool {
         self.lock.is_locked()
     }
 
-    /// The value with everything folded in, through the exclusive reference.
+    /// The value with everything folded in, through the exclusive reference: needs no lock.
+    ///
+    /// # Panics
+    /// As `absorb` does.
     pub fn get_mut(&mut self) -> &mut T {
         let pending = self.slots.take_all();
         if pending != 0 {
@@ -179,7 +273,10 @@ impl<T: Absorb> CondLock<T> {
         self.lock.get_mut()
     }
 
-    /// The value with everything folded in.
+    /// The value with everything folded in, out of the lock.
+    ///
+    /// # Panics
+    /// As `absorb` does.
     pub fn into_inner(mut self) -> T {
         self.get_mut();
         self.lock.into_inner().into_inner()
@@ -208,7 +305,18 @@ impl<T: fmt::Debug> fmt::Debug for CondLock<T> {
     }
 }
 
-/// A hold of a [`CondLock`], with everything folded in that was pending when it began.
+/// A hold of a [`CondLock`], with everything folded in that was pending when it began; dropping the guard releases the
+/// lock. What others defer meanwhile is not seen through it.
+///
+/// ```
+/// let count = sync::CondLock::new(0_i64, 32);
+/// let mut guard = count.lock();
+/// count.update(1, |_| ()); // deferred
+/// assert_eq!(*guard, 0);
+/// *guard = 10;
+/// drop(guard);
+/// assert_eq!(count.into_inner(), 11);
+/// ```
 #[derive(Debug)]
 #[must_use = "the lock is let go at once if the guard is not kept"]
 pub struct CondGuard<'a, T>(WriteGuard<'a, T>);

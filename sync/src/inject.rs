@@ -5,6 +5,17 @@
 //! outcome that otherwise takes a second thread at the right moment.
 
 /// Where an outcome can be forced.
+///
+/// ```
+/// # #[cfg(feature = "inject")] {
+/// use sync::{LwLock, inject::{Point, force}};
+///
+/// let lock = LwLock::new(());
+/// let script = force(Point::TryLock, 0b01);
+/// assert!(lock.try_read().is_none()); // forced: nobody holds it
+/// assert!(lock.try_read().is_some());
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Point {
@@ -71,7 +82,16 @@ mod on {
         Forced { point, this_thread: PhantomData }
     }
 
-    /// A script in force; dropping it ends it.
+    /// A script in force; dropping it ends it. It is not `Send`: a script is its thread's.
+    ///
+    /// ```
+    /// use sync::{SeqLock, inject::{Point, force}};
+    ///
+    /// let lock = SeqLock::new(5_u32);
+    /// let script = force(Point::TornRead, 0b101);
+    /// assert_eq!((lock.try_read(), lock.read()), (None, 5));
+    /// assert_eq!((script.passes(), script.fired()), (2, 1));
+    /// ```
     #[derive(Debug)]
     #[must_use = "the script ends at once if the value is not kept"]
     pub struct Forced {

@@ -1,15 +1,5 @@
 //! Locks for storage engines, with their promises stated.
 //!
-//! | | |
-//! |---|---|
-//! | [`LwLock`] | a reader-writer lock in the manner of PostgreSQL's LWLock: shared and exclusive modes, conditional and timed tries, [`write_or_wait`](LwLock::write_or_wait) for group commit, downgrade. Holders and flags are one word; waiting parks the thread; nobody who waits for it starves |
-//! | [`ProgressLock`] | such a lock whose holder publishes how far it has come, for others to wait for |
-//! | [`CondLock`] | get the lock, or leave your count behind: bounded lag, nothing lost |
-//! | [`DeferredCounter`] | a counter that is exact alone and lags by a stated bound among many |
-//! | [`ShardedCounter`] | a counter that is cheapest to add to, and to compare with a far value |
-//! | [`SeqLock`], [`Stamp`] | small values that readers copy out, as a rule without writing anything |
-//! | [`Tranche`] | a named family of locks; with feature `stats` it records how long they were waited for |
-//!
 //! ```
 //! use sync::LwLock;
 //!
@@ -19,13 +9,55 @@
 //! assert_eq!(*PAGES.read(), [7]);
 //! ```
 //!
+//! # Which type
+//!
+//! | what you have | what to take |
+//! |---|---|
+//! | data that some read and some write | [`LwLock`]: a reader-writer lock in the manner of PostgreSQL's LWLock, with tries, timed tries and downgrade; nobody who waits for it starves |
+//! | work that one thread does for all who come meanwhile, as in group commit | [`LwLock::write_or_wait`] |
+//! | threads that need to know that a writer got past some point, and not the lock | [`ProgressLock`] |
+//! | plain data without padding, up to a few cache lines, read far more often than written | [`SeqLock`]: readers copy it out, as a rule without writing anything |
+//! | the same in your own atomic words, with a lock of your own for the writers | [`Stamp`] |
+//! | a count that decides what happens next, and threads that would rather count later than wait | [`CondLock`]: get the lock, or leave your count behind; bounded lag, nothing lost |
+//! | a count that is often read, and exact as long as one thread counts | [`DeferredCounter`] |
+//! | a count that is seldom read, or only compared with a limit | [`ShardedCounter`] |
+//! | many locks of one kind, and the question how long they are waited for | [`Tranche`] |
+//!
+//! # Promises
+//!
+//! A label such as SY-4 names a promise in the repository's `GUARANTEES.md`, which names the test or model of each.
+//! *Wait-free* means that the call ends after a bounded number of its own steps, *lock-free* that some thread's call
+//! does, and *blocking* that a sleeping thread can make others wait.
+//!
+//! | call | progress |
+//! |---|---|
+//! | `try_read`, `try_write` of any lock here | lock-free; one that fails writes no shared memory |
+//! | [`SeqLock::try_read`], [`Stamp`], `approx`, `pending`, `progress`, `is_locked` | wait-free |
+//! | [`SeqLock::read`] | wait-free for 16 tries, then blocking for one publication |
+//! | [`CondLock::update`], [`DeferredCounter::add`] | below the cap they wait for no holder, at it they are blocking |
+//! | [`ShardedCounter::add`] | wait-free as long as the shard holds less than 256 |
+//! | all others that take a lock or wait | blocking; a wait parks the thread after a short, bounded spin |
+//!
+//! Nothing allocates but constructors, waits and those who end a wait (SY-15). Debug builds panic where a thread would
+//! wait for ever for a lock that it holds. They keep a list of the locks that each thread holds, which allocates.
+//!
+//! # Features
+//!
+//! None is on by default.
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `stats` | each [`Tranche`] records how often and for how long its locks were taken: `Tranche::stats` |
+//! | `inject` | the module `inject`: tests force rare outcomes, one by one, on one thread |
+//! | `lock_api` | `RawLwLock`, for the types of the crate `lock_api` 0.5; needs Rust 1.95 |
+//! | `loom` | together with `--cfg loom`, the locks run on loom's primitives, for models of your own. With `--cfg loom` alone they stay as they are, `const` constructors and all |
+//!
+//! Rust 1.85 or later; edition 2024. It needs `std`.
+//!
+//! # The name
+//!
 //! The package is `latchfree-sync`, the library is `sync`. Beside `use std::sync`, rename it in your
 //! manifest: `locks = { package = "latchfree-sync", version = "0.1" }`.
-//!
-//! # Tests of your own under loom
-//!
-//! With `--cfg loom` and this crate's feature `loom` the locks run on loom's primitives; with `--cfg loom`
-//! alone they stay as they are, `const` constructors and all.
 
 mod condlock;
 mod counter;

@@ -7,7 +7,8 @@ use crate::tranche::Membership;
 use ::lock_api::{GuardNoSend, RawRwLock, RawRwLockDowngrade, RawRwLockTimed};
 use std::time::{Duration, Instant};
 
-/// [`LwLock`](crate::LwLock) without its data, for [`lock_api::RwLock`](::lock_api::RwLock).
+/// [`LwLock`](crate::LwLock) without its data, for [`lock_api::RwLock`](::lock_api::RwLock): with the same promises and
+/// panics, size and limit. `write_or_wait` and tranches are not in the traits.
 ///
 /// ```
 /// type RwLock<T> = lock_api::RwLock<sync::RawLwLock, T>;

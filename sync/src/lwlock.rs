@@ -17,20 +17,25 @@ use std::time::Duration;
 
 /// A reader-writer lock in the manner of PostgreSQL's LWLock.
 ///
+/// * **Exclusion.** One exclusive hold, or any number of shared ones. Each hold happens after those before it that it
+///   excludes (SY-1), and no wake is lost (SY-2).
 /// * **Fairness.** A woken waiter tries again and newcomers may pass it, until it has lost 8 races or waited
 ///   for 1 ms; then nobody passes any more and the next release hands the lock to whoever is first in the
-///   queue. Neither readers nor writers starve.
-/// * **Waiting** parks the thread after a short, bounded spin. A try that fails writes no shared memory.
-/// * **Panics** in a critical section release the lock; there is no poisoning.
-/// * **Recursion.** A thread that acquires a lock which it holds waits for itself; also a second
-///   [`read`](Self::read), if a writer has queued meanwhile. Debug builds panic instead.
+///   queue. Neither readers nor writers starve (SY-3).
+/// * **Waiting** parks the thread after a short, bounded spin. A try that fails writes no shared memory (SY-4).
+/// * **Panics** during a hold release the lock; there is no poisoning (SY-7).
+/// * **Recursion.** A thread that takes a lock which it holds waits for itself; also a second
+///   [`read`](Self::read), if a writer has queued meanwhile. Debug builds panic instead (SY-8).
 /// * **Size**: 112 bytes beside the data on 64-bit targets, 120 in debug builds, 8 more with
 ///   feature `stats`. The queue is inside: no table
 ///   is shared between locks.
-/// * **Limit**: 16,777,215 readers at one time. One more panics, and changes nothing.
+/// * **Limit**: 16,777,215 readers (2^24 - 1) at one time. One more panics, and changes nothing (SY-7).
+/// * **Allocation** (SY-15). Only a wait allocates, and who ends it: at most 4 times together for a wait that loses no
+///   race, and a few times more for each race. The lock keeps at most 1 KiB of it until it is dropped, if at most 8
+///   threads wait at one time. So the lock must not be used inside the global allocator.
 ///
-/// Waiting and waking allocate, so the lock must not be used inside the global allocator. It must outlive the release,
-/// as it does behind any reference: a release may still look at the queue after the next holder has come in.
+/// It must outlive the release, as it does behind any reference: a release may still look at the queue after the next
+/// holder has come in.
 ///
 /// ```
 /// use sync::LwLock;
@@ -59,7 +64,7 @@ unsafe impl<T: ?Sized + Send> Send for LwLock<T> {}
 unsafe impl<T: ?Sized + Send + Sync> Sync for LwLock<T> {}
 
 impl<T> LwLock<T> {
-    /// A free lock that guards `value`.
+    /// A free lock that guards `value`. `const`, except under loom: a lock can be a `static`.
     #[cfg(not(all(loom, feature = "loom")))]
     pub const fn new(value: T) -> Self {
         Self { raw: RawLwLock::new(Membership::NONE), data: UnsafeCell::new(value) }
@@ -71,29 +76,45 @@ impl<T> LwLock<T> {
         Self { raw: RawLwLock::new(Membership::NONE), data: UnsafeCell::new(value) }
     }
 
-    /// A free lock whose use is recorded in `tranche`, if the crate has feature `stats`; see [`Tranche`].
+    /// A free lock that belongs to `tranche`, which records its use if the crate has feature `stats`.
+    ///
+    /// ```
+    /// use sync::{LwLock, Tranche};
+    ///
+    /// static TRANCHE: Tranche = Tranche::new("sessions");
+    /// let lock = LwLock::in_tranche(3, &TRANCHE);
+    /// assert_eq!(*lock.read(), 3);
+    /// ```
     #[cfg(not(all(loom, feature = "loom")))]
     pub const fn in_tranche(value: T, tranche: &'static Tranche) -> Self {
         Self { raw: RawLwLock::new(Membership::of(tranche)), data: UnsafeCell::new(value) }
     }
 
-    /// A free lock whose use is recorded in `tranche`, if the crate has feature `stats`; see [`Tranche`].
+    /// A free lock that belongs to `tranche`, which records its use if the crate has feature `stats`.
     #[cfg(all(loom, feature = "loom"))]
     pub fn in_tranche(value: T, tranche: &'static Tranche) -> Self {
         Self { raw: RawLwLock::new(Membership::of(tranche)), data: UnsafeCell::new(value) }
     }
 
-    /// The value, out of the lock. Nobody can hold it, though a guard may have been forgotten.
+    /// The value, out of the lock. Nobody uses the lock any more, though a guard may have been forgotten.
     pub fn into_inner(self) -> T {
         self.data.into_inner()
     }
 }
 
 impl<T: ?Sized> LwLock<T> {
-    /// Takes the lock shared, waiting while a writer holds it.
+    /// Takes the lock shared, waiting while a writer holds it, and behind those who have waited too long already.
+    ///
+    /// Blocking (SY-1, SY-3).
     ///
     /// # Panics
     /// In debug builds, if this thread holds the lock; always, with 16,777,215 readers present.
+    ///
+    /// ```
+    /// let lock = sync::LwLock::new([1, 2]);
+    /// let [first, second] = *lock.read(); // released at the semicolon
+    /// assert_eq!(first + second, 3);
+    /// ```
     #[inline]
     #[track_caller]
     pub fn read(&self) -> ReadGuard<'_, T> {
@@ -104,8 +125,16 @@ impl<T: ?Sized> LwLock<T> {
 
     /// Takes the lock exclusively, waiting while anybody holds it.
     ///
+    /// Blocking (SY-1, SY-3).
+    ///
     /// # Panics
     /// In debug builds, if this thread holds the lock.
+    ///
+    /// ```
+    /// let lock = sync::LwLock::new(vec![1]);
+    /// lock.write().push(2);
+    /// assert_eq!(lock.into_inner(), [1, 2]);
+    /// ```
     #[inline]
     #[track_caller]
     pub fn write(&self) -> WriteGuard<'_, T> {
@@ -117,35 +146,66 @@ impl<T: ?Sized> LwLock<T> {
     /// Takes the lock shared if that needs no wait. `None` while a writer holds it, or while the lock is
     /// about to be handed to a waiter.
     ///
+    /// Lock-free; a try that fails writes no shared memory (SY-4).
+    ///
     /// # Panics
     /// With 16,777,215 readers present.
+    ///
+    /// ```
+    /// let lock = sync::LwLock::new(());
+    /// let writer = lock.write();
+    /// assert!(lock.try_read().is_none());
+    /// drop(writer);
+    /// assert!(lock.try_read().is_some());
+    /// ```
     #[inline]
     pub fn try_read(&self) -> Option<ReadGuard<'_, T>> {
         self.raw.lock_at_once(Mode::Shared).then(|| ReadGuard::new(self))
     }
 
-    /// Takes the lock exclusively if that needs no wait. `None` while anybody holds it, or while the lock is
-    /// about to be handed to a waiter.
+    /// Takes the lock exclusively if that needs no wait. `None` while anybody holds it, this thread too, or while
+    /// the lock is about to be handed to a waiter.
+    ///
+    /// Lock-free; a try that fails writes no shared memory (SY-4).
+    ///
+    /// ```
+    /// let lock = sync::LwLock::new(());
+    /// let reader = lock.read();
+    /// assert!(lock.try_write().is_none());
+    /// drop(reader);
+    /// assert!(lock.try_write().is_some());
+    /// ```
     #[inline]
     pub fn try_write(&self) -> Option<WriteGuard<'_, T>> {
         self.raw.lock_at_once(Mode::Exclusive).then(|| WriteGuard::new(self))
     }
 
-    /// As [`read`](Self::read), for at most `timeout`. `Duration::MAX`, and any other time that the clock
-    /// can't express, waits for ever, and panics as `read` does.
+    /// As [`read`](Self::read), but waits for at most `timeout`; `None` if it has passed. Zero is a
+    /// [`try_read`](Self::try_read); `Duration::MAX`, and any other time that the clock can't express, waits for ever.
+    ///
+    /// Blocking until its deadline (SY-4).
+    ///
+    /// # Panics
+    /// With 16,777,215 readers present; in debug builds, if it would wait for ever for a lock that this thread holds.
     pub fn try_read_for(&self, timeout: Duration) -> Option<ReadGuard<'_, T>> {
         self.lock_for(Mode::Shared, timeout).then(|| ReadGuard::new(self))
     }
 
-    /// As [`write`](Self::write), for at most `timeout`. `Duration::MAX`, and any other time that the clock
-    /// can't express, waits for ever, and panics as `write` does.
+    /// As [`write`](Self::write), but waits for at most `timeout`; `None` if it has passed. Zero is a
+    /// [`try_write`](Self::try_write); `Duration::MAX`, and any other time that the clock can't express, waits for
+    /// ever.
+    ///
+    /// Blocking until its deadline (SY-4).
+    ///
+    /// # Panics
+    /// In debug builds, if it would wait for ever for a lock that this thread holds.
     ///
     /// ```
     /// # use std::time::Duration;
     /// let lock = sync::LwLock::new(());
-    /// let held = lock.read();
+    /// let reader = lock.read();
     /// assert!(lock.try_write_for(Duration::from_millis(1)).is_none());
-    /// drop(held);
+    /// drop(reader);
     /// assert!(lock.try_write_for(Duration::MAX).is_some());
     /// ```
     pub fn try_write_for(&self, timeout: Duration) -> Option<WriteGuard<'_, T>> {
@@ -167,6 +227,8 @@ impl<T: ?Sized> LwLock<T> {
     /// handing the lock to a waiter. Shared holds end together, when the last of them does; one that begins
     /// before that prolongs them. A thread that waits here holds nobody back, so readers that overlap without
     /// end can keep it.
+    ///
+    /// What was done during that hold happens before the return. Blocking (SY-5).
     ///
     /// # Panics
     /// In debug builds, if this thread holds the lock.
@@ -200,12 +262,14 @@ impl<T: ?Sized> LwLock<T> {
         &self.raw
     }
 
-    /// Whether anybody held the lock a moment ago.
+    /// Whether anybody held the lock a moment ago. A hint: it says nothing about now, and orders nothing.
+    ///
+    /// Wait-free: one load.
     pub fn is_locked(&self) -> bool {
         self.raw.state().is_locked()
     }
 
-    /// Whether a writer held the lock a moment ago.
+    /// Whether a writer held the lock a moment ago. A hint, as [`is_locked`](Self::is_locked). Wait-free.
     pub fn is_write_locked(&self) -> bool {
         self.raw.state().is_write_locked()
     }

@@ -5,20 +5,35 @@ use crate::prim::atomic::{AtomicU64, Ordering};
 use core::fmt;
 use core::ops::{Deref, DerefMut};
 
-/// What ended a wait for progress.
+/// What ended a [`wait_past`](ProgressLock::wait_past).
+///
+/// ```
+/// use sync::{Progress, ProgressLock};
+///
+/// let lock = ProgressLock::new(());
+/// let shown = match lock.wait_past(7) {
+///     Progress::Released => "no writer is at work".to_owned(),
+///     Progress::Changed(to) => format!("a writer has come to {to}"),
+/// };
+/// assert_eq!(shown, "no writer is at work");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// No writer holds the lock, or the hold that was met has ended.
+    /// No writer holds the lock, or the exclusive hold that was met has ended.
     Released,
-    /// The number is this now, or was when the wait ended.
+    /// The progress is this now, or was when the wait ended.
     Changed(u64),
 }
 
-/// An [`LwLock`] with a number that its exclusive holder publishes while it works, and others wait for.
+/// An [`LwLock`] with a `u64`, its progress, which its exclusive holder publishes while it works and others wait for.
 ///
 /// It is PostgreSQL's wait-for-variable: a thread that needs to know that a writer got past some point waits for
-/// that, not for the lock. Such waiters hold nobody back. The number stays when the lock is released, unless it
-/// is [released clearing](ProgressGuard::release_clearing).
+/// that, not for the lock. Such waiters hold nobody back, miss neither a change nor the end of the hold, and see what
+/// the holder did before it (SY-13). The progress stays when the lock is released, unless by
+/// [`release_clearing`](ProgressGuard::release_clearing).
+///
+/// What [`LwLock`] says of exclusion, fairness, recursion and allocation holds here too. Size: 8 bytes more than an
+/// `LwLock`.
 ///
 /// ```
 /// use std::thread;
@@ -50,66 +65,79 @@ pub struct ProgressLock<T: ?Sized> {
 }
 
 impl<T> ProgressLock<T> {
-    /// A free lock that guards `value`; its number is 0.
+    /// A free lock that guards `value`; its progress is 0.
     #[cfg(not(all(loom, feature = "loom")))]
     pub const fn new(value: T) -> Self {
         Self { progress: AtomicU64::new(0), lock: LwLock::new(value) }
     }
 
-    /// A free lock that guards `value`; its number is 0.
+    /// A free lock that guards `value`; its progress is 0.
     #[cfg(all(loom, feature = "loom"))]
     pub fn new(value: T) -> Self {
         Self { progress: AtomicU64::new(0), lock: LwLock::new(value) }
     }
 
-    /// The value.
+    /// The value, out of the lock.
     pub fn into_inner(self) -> T {
         self.lock.into_inner()
     }
 }
 
 impl<T: ?Sized> ProgressLock<T> {
-    /// As [`LwLock::read`].
+    /// As [`LwLock::read`], panics included.
     #[track_caller]
     pub fn read(&self) -> ReadGuard<'_, T> {
         self.lock.read()
     }
 
-    /// As [`LwLock::try_read`].
+    /// As [`LwLock::try_read`]: `None` if it would have to wait.
     pub fn try_read(&self) -> Option<ReadGuard<'_, T>> {
         self.lock.try_read()
     }
 
-    /// As [`LwLock::write`].
+    /// As [`LwLock::write`], panics included.
     #[track_caller]
     pub fn write(&self) -> ProgressGuard<'_, T> {
         ProgressGuard { guard: self.lock.write(), lock: self }
     }
 
-    /// As [`LwLock::try_write`].
+    /// As [`LwLock::try_write`]: `None` if it would have to wait.
     pub fn try_write(&self) -> Option<ProgressGuard<'_, T>> {
         Some(ProgressGuard { guard: self.lock.try_write()?, lock: self })
     }
 
-    /// As [`LwLock::write_or_wait`].
+    /// As [`LwLock::write_or_wait`], panics included.
     #[track_caller]
     pub fn write_or_wait(&self) -> Option<ProgressGuard<'_, T>> {
         Some(ProgressGuard { guard: self.lock.write_or_wait()?, lock: self })
     }
 
-    /// Waits until the exclusive holder has published another number than `old`, or has let go. Returns at once
-    /// if it has already, or if there is none; shared holders do not count.
+    /// Waits until the exclusive holder has published another progress than `old`, or has released the lock. Returns
+    /// at once if it has already, or if there is none; shared holders do not count.
     ///
-    /// What the holder did before it published that number, or before it let go, happens before the return.
+    /// What the holder did before it published, or before it released the lock, happens before the return. Blocking;
+    /// if it need not wait, wait-free and without a write (SY-13).
     ///
     /// # Panics
     /// In debug builds, if this thread holds the lock exclusively and would wait for itself.
+    ///
+    /// ```
+    /// use sync::{Progress, ProgressLock};
+    ///
+    /// let lock = ProgressLock::new(());
+    /// let mut writer = lock.write();
+    /// writer.set_progress(8);
+    /// assert_eq!(lock.wait_past(7), Progress::Changed(8));
+    /// drop(writer);
+    /// assert_eq!(lock.wait_past(8), Progress::Released);
+    /// ```
     #[track_caller]
     pub fn wait_past(&self, old: u64) -> Progress {
         self.lock.raw().wait_past(&self.progress, old)
     }
 
-    /// The number published last.
+    /// The progress published last, 0 at first. What its publisher did before happens before the return. Wait-free:
+    /// one load.
     pub fn progress(&self) -> u64 {
         // ORD(SY-PROGRESS acq): what its publisher did before.
         self.progress.load(Ordering::Acquire)
@@ -133,27 +161,46 @@ impl<T: Default> Default for ProgressLock<T> {
     }
 }
 
-/// An exclusive hold of a [`ProgressLock`].
-#[must_use = "the lock is let go at once if the guard is not kept"]
+/// An exclusive hold of a [`ProgressLock`]; dropping the guard releases the lock and leaves the progress as it is.
+///
+/// ```
+/// let lock = sync::ProgressLock::new(vec![0]);
+/// let mut writer = lock.write();
+/// writer.push(1);
+/// writer.set_progress(1);
+/// drop(writer);
+/// assert_eq!((lock.progress(), lock.into_inner().len()), (1, 2));
+/// ```
+#[must_use = "the lock is released at once if the guard is not kept"]
 pub struct ProgressGuard<'a, T: ?Sized> {
     guard: WriteGuard<'a, T>,
     lock: &'a ProgressLock<T>,
 }
 
 impl<'a, T: ?Sized> ProgressGuard<'a, T> {
-    /// Publishes `progress` and wakes exactly those who wait for another number than theirs.
+    /// Publishes `progress` and wakes exactly those for whom it is news: who wait for another than theirs (SY-13).
+    ///
+    /// Wait-free if nobody waits; else it takes the mutex of the lock's queue, which nobody holds for long.
     pub fn set_progress(&mut self, progress: u64) {
         self.store(progress);
         self.lock.lock.raw().tell_progress(progress);
     }
 
-    /// Sets the number back to 0 and lets go, in this order: a wait that begins in between may return
-    /// `Changed(0)`. Those who wait already wake.
+    /// Sets the progress back to 0 and releases the lock, in this order: a wait that begins in between may return
+    /// `Changed(0)`. Those who wait already get `Released`.
+    ///
+    /// ```
+    /// let lock = sync::ProgressLock::new(());
+    /// let mut writer = lock.write();
+    /// writer.set_progress(5);
+    /// writer.release_clearing();
+    /// assert_eq!(lock.progress(), 0);
+    /// ```
     pub fn release_clearing(self) {
         self.store(0);
     }
 
-    /// As [`WriteGuard::downgrade`]: the exclusive hold ends.
+    /// As [`WriteGuard::downgrade`]: the exclusive hold ends, and with it every [`wait_past`](ProgressLock::wait_past).
     pub fn downgrade(self) -> ReadGuard<'a, T> {
         self.guard.downgrade()
     }

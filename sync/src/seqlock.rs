@@ -15,11 +15,15 @@ use core::ops::{Deref, DerefMut};
 
 /// A value that readers copy out without a lock.
 ///
+/// * A value read is one that was published, whole, and with what its writer did before (SY-14).
 /// * [`read`](Self::read) writes no shared memory as long as no writer publishes at the same moment. After 16
 ///   torn tries it waits for the publication under way, asleep: readers never spin for ever.
-/// * A writer edits a private copy; dropping its guard publishes it. A forgotten guard, or a panic while it is
-///   held, leaves the last value readable; a forgotten one keeps other writers waiting for ever.
-/// * `T` is plain data without padding, up to a few cache lines; its size is what a read costs.
+/// * A writer edits a private copy; dropping its guard publishes it. A forgotten guard, or a panic while it
+///   lives, leaves the last value readable; a forgotten one keeps other writers waiting for ever.
+/// * `T` is plain data without padding (bytemuck's `NoUninit` and `AnyBitPattern`), up to a few cache lines; its size
+///   is what a read costs.
+/// * **Size**: 16 bytes more than an [`LwLock`] and the value, rounded up to 8. It allocates only where an `LwLock`
+///   does: when a writer waits for another.
 ///
 /// ```
 /// use sync::SeqLock;
@@ -34,6 +38,7 @@ use core::ops::{Deref, DerefMut};
 /// }
 /// assert_eq!(POSITION.read(), [1, 1]);
 /// ```
+#[repr(C)] // The stamp and the words together: a read of a small value touches one line.
 pub struct SeqLock<T> {
     stamp: Stamp,
     words: Words<T>,
@@ -65,27 +70,40 @@ impl<T: NoUninit + AnyBitPattern> SeqLock<T> {
         }
     }
 
-    /// The value, as some writer published it. Waits at most for publications.
-    #[inline]
+    /// A copy of the value, as some writer published it.
+    ///
+    /// Wait-free for 16 tries, each as [`try_read`](Self::try_read); then blocking, for one publication (SY-14).
+    #[inline(always)] // A copy that is returned through memory costs more than the rest of the read.
     pub fn read(&self) -> T {
-        match self.try_read() {
-            Some(value) => value,
-            None => self.read_again(),
-        }
-    }
-
-    #[cold]
-    fn read_again(&self) -> T {
-        for _ in 1..SEQLOCK_TRIES {
+        let mut tries = 0;
+        loop {
             if let Some(value) = self.try_read() {
                 return value;
+            }
+            tries += 1;
+            if Self::is_turned_away(tries) {
+                break;
             }
         }
         let _nobody_publishes = self.publication.lock();
         self.words.load()
     }
 
-    /// The value, or `None` if a writer was publishing at the same moment. Wait-free.
+    #[cold]
+    #[inline(never)] // So that the loop in `read` is not unrolled.
+    fn is_turned_away(tries: u32) -> bool {
+        tries >= SEQLOCK_TRIES
+    }
+
+    /// A copy of the value, or `None` if a writer was publishing at the same moment.
+    ///
+    /// Wait-free: it loads the stamp twice and each word once, and writes nothing.
+    ///
+    /// ```
+    /// let lock = sync::SeqLock::new([1_u32, 2]);
+    /// let _writer = lock.write();
+    /// assert_eq!(lock.try_read(), Some([1, 2])); // a writer that edits its copy is in nobody's way
+    /// ```
     #[inline]
     pub fn try_read(&self) -> Option<T> {
         if inject::fires(Point::TornRead) {
@@ -96,17 +114,25 @@ impl<T: NoUninit + AnyBitPattern> SeqLock<T> {
         self.stamp.validate(seen).then_some(value)
     }
 
-    /// Waits for other writers; see [`SeqLockGuard`].
+    /// Becomes the writer, after waiting for another one; see [`SeqLockGuard`].
+    ///
+    /// Blocking; writers starve no more than those of an [`LwLock`] (SY-3).
     ///
     /// # Panics
     /// In debug builds, if this thread has such a guard already.
+    ///
+    /// ```
+    /// let lock = sync::SeqLock::new(1_u64);
+    /// *lock.write() += 1;
+    /// assert_eq!(lock.read(), 2);
+    /// ```
     #[track_caller]
     pub fn write(&self) -> SeqLockGuard<'_, T> {
         let writer = self.writers.write();
         SeqLockGuard::new(self, writer)
     }
 
-    /// As [`write`](Self::write), or `None` if there is another writer.
+    /// As [`write`](Self::write), or `None` if there is another writer. Lock-free.
     pub fn try_write(&self) -> Option<SeqLockGuard<'_, T>> {
         let writer = self.writers.try_write()?;
         Some(SeqLockGuard::new(self, writer))
@@ -122,12 +148,12 @@ impl<T: NoUninit + AnyBitPattern> SeqLock<T> {
 
 #[cfg(not(all(loom, feature = "loom")))]
 impl<T> SeqLock<T> {
-    /// The value, through the exclusive reference: needs no lock and raises no stamp.
+    /// The value, through the exclusive reference: needs no lock and raises no stamp. Not under loom.
     pub fn get_mut(&mut self) -> &mut T {
         self.words.get_mut()
     }
 
-    /// The value.
+    /// The value, out of the lock. Not under loom.
     pub fn into_inner(self) -> T {
         self.words.into_inner()
     }
@@ -151,7 +177,20 @@ impl<T: NoUninit + AnyBitPattern> From<T> for SeqLock<T> {
     }
 }
 
-/// A writer's private copy of a [`SeqLock`]'s value; dropping the guard publishes it.
+/// A writer's private copy of a [`SeqLock`]'s value; dropping the guard publishes it and lets the next writer in.
+///
+/// Dropped by a panic that began while it lived, it publishes nothing: the copy may be half edited.
+///
+/// ```
+/// let lock = sync::SeqLock::new([0_u64; 2]);
+/// let mut writer = lock.write();
+/// *writer = [1, 1];
+/// writer.publish(); // readers see [1, 1], other writers still wait
+/// *writer = [2, 2];
+/// assert_eq!(lock.read(), [1, 1]);
+/// drop(writer);
+/// assert_eq!(lock.read(), [2, 2]);
+/// ```
 #[must_use = "an unchanged copy is published at once if the guard is not kept"]
 pub struct SeqLockGuard<'a, T: NoUninit + AnyBitPattern> {
     copy: T,
@@ -165,7 +204,7 @@ impl<'a, T: NoUninit + AnyBitPattern> SeqLockGuard<'a, T> {
         Self { copy: lock.words.load(), lock, was_panicking: std::thread::panicking(), _writer: writer }
     }
 
-    /// Publishes the copy as it is now and goes on as the writer.
+    /// Publishes the copy as it is now and goes on as the writer. Waits at most for a torn reader that is just copying.
     pub fn publish(&mut self) {
         self.lock.publish(&self.copy);
     }

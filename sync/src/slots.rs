@@ -5,11 +5,15 @@ use crate::prim::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 use crate::prim::{SLOTS, thread_number};
 use crossbeam_utils::CachePadded;
 
-/// One slot's count, and how often its threads have passed the lock by.
+/// One slot's count, and how its threads go about the lock.
 #[derive(Debug)]
 pub(crate) struct Slot {
     pending: AtomicI64,
+    /// In the quiet manner: how many updates have passed the lock by since the last look at it; 0 where every
+    /// update looks.
     passed: AtomicU32,
+    /// How often the lock must still be found free before every update looks again.
+    frees_to_go: AtomicU32,
 }
 
 /// What became of a count that was to be left in a slot.
@@ -23,16 +27,21 @@ pub(crate) enum Left {
 
 impl Slot {
     fn new() -> Self {
-        Self { pending: AtomicI64::new(0), passed: AtomicU32::new(0) }
+        Self { pending: AtomicI64::new(0), passed: AtomicU32::new(0), frees_to_go: AtomicU32::new(0) }
     }
 
+    #[inline]
     pub(crate) fn pending(&self) -> i64 {
         // Relaxed: a glance; exact sums are taken by the holder of the lock with `take`.
         self.pending.load(Ordering::Relaxed)
     }
 
     /// Takes the pending count out.
+    #[inline]
     pub(crate) fn take(&self) -> i64 {
+        if self.pending() == 0 {
+            return 0;
+        }
         // Relaxed: a count, which publishes nothing else.
         self.pending.swap(0, Ordering::Relaxed)
     }
@@ -43,21 +52,57 @@ impl Slot {
         self.pending.fetch_add(n, Ordering::Relaxed).wrapping_add(n)
     }
 
+    /// Leaves `n` pending unless the slot would then exceed `cap` either way; returns what was pending before.
+    #[inline]
+    pub(crate) fn leave(&self, n: i64, cap: u32) -> Result<i64, Left> {
+        let mut pending = self.pending();
+        loop {
+            let sum = pending.saturating_add(n);
+            if sum.unsigned_abs() > u64::from(cap) {
+                return Err(Left::AtCap);
+            }
+            // Relaxed: as in `take`.
+            match self.pending.compare_exchange(pending, sum, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(before) => return Ok(before),
+                Err(seen) => pending = seen,
+            }
+        }
+    }
+
     /// Whether a thread that met the lock busy may pass it by once more: every `cap`-th time it may not.
+    #[inline]
     pub(crate) fn passes(&self, cap: u32) -> bool {
         // Relaxed: threads that share a slot only disturb each other's rhythm.
         let passed = self.passed.load(Ordering::Relaxed);
         if passed == 0 || passed >= cap {
             return false;
         }
+        // Relaxed: as above.
         self.passed.store(passed + 1, Ordering::Relaxed);
         true
     }
 
-    /// Notes whether the lock was found busy: then the slot's threads begin to pass it by.
-    pub(crate) fn met(&self, busy: bool) {
+    /// Notes that the lock was found busy: the slot's threads begin to pass it by.
+    pub(crate) fn met_busy(&self, frees_to_go: u32) {
         // Relaxed: as in `passes`.
-        self.passed.store(u32::from(busy), Ordering::Relaxed);
+        self.frees_to_go.store(frees_to_go, Ordering::Relaxed);
+        // Relaxed: as in `passes`.
+        self.passed.store(1, Ordering::Relaxed);
+    }
+
+    /// Notes that the lock was found free: often enough in a row, and every update looks at it again.
+    #[inline]
+    pub(crate) fn met_free(&self) {
+        // Relaxed: as in `passes`.
+        if self.passed.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        // Relaxed: as in `passes`.
+        let frees_to_go = self.frees_to_go.load(Ordering::Relaxed).saturating_sub(1);
+        // Relaxed: as in `passes`.
+        self.frees_to_go.store(frees_to_go, Ordering::Relaxed);
+        // Relaxed: as in `passes`.
+        self.passed.store(u32::from(frees_to_go != 0), Ordering::Relaxed);
     }
 }
 
@@ -79,11 +124,13 @@ impl Slots {
         }
     }
 
+    #[inline]
     fn index() -> usize {
         thread_number() as usize % SLOTS
     }
 
     /// The calling thread's slot.
+    #[inline]
     pub(crate) fn mine(&self) -> &Slot {
         &self.slots[Self::index()]
     }
@@ -93,25 +140,18 @@ impl Slots {
     }
 
     /// Leaves `n` pending in the thread's slot, unless it would then exceed `cap` either way.
+    #[inline]
     pub(crate) fn leave(&self, n: i64, cap: u32) -> Left {
         let index = Self::index();
-        let slot = &self.slots[index];
-        let mut pending = slot.pending();
-        loop {
-            let sum = pending.saturating_add(n);
-            if sum.unsigned_abs() > u64::from(cap) {
-                return Left::AtCap;
+        match self.slots[index].leave(n, cap) {
+            Ok(before) => {
+                if before == 0 && n != 0 {
+                    self.mark(index);
+                }
+                Left::Pending
             }
-            // Relaxed: as in `take`.
-            match slot.pending.compare_exchange(pending, sum, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => break,
-                Err(seen) => pending = seen,
-            }
+            Err(at_cap) => at_cap,
         }
-        if pending == 0 && n != 0 {
-            self.mark(index);
-        }
-        Left::Pending
     }
 
     /// Leaves `n` pending whatever the cap: it was taken and could not be used.
@@ -119,6 +159,11 @@ impl Slots {
         let index = Self::index();
         self.slots[index].add(n);
         self.mark(index);
+    }
+
+    /// Marks the calling thread's slot, whatever it holds.
+    pub(crate) fn mark_mine(&self) {
+        self.mark(Self::index());
     }
 
     fn mark(&self, index: usize) {

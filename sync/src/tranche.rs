@@ -11,8 +11,11 @@ pub use record::{OpSummary, TrancheStats};
 ///
 /// With feature `stats` each [`LwLock`](crate::LwLock) made by
 /// [`in_tranche`](crate::LwLock::in_tranche) records here how long every acquisition took; an acquisition then
-/// reads the clock twice and writes a counter or two. Without the feature a tranche is only a name, and its locks
-/// are as any others.
+/// reads the clock twice and raises two counters, wait-free. Without the feature a tranche is only a name, and its
+/// locks are as any others. What did not take the lock is not recorded: a try that failed, a `write_or_wait` that
+/// waited.
+///
+/// Size: 16 bytes, with `stats` 31,280.
 ///
 /// ```
 /// use sync::{LwLock, Tranche};
@@ -33,7 +36,7 @@ pub struct Tranche {
 }
 
 impl Tranche {
-    /// A family without locks.
+    /// A family without locks. `const`: a tranche is as a rule a `static`.
     pub const fn new(name: &'static str) -> Self {
         Self {
             name,
@@ -48,6 +51,17 @@ impl Tranche {
     }
 
     /// What was recorded so far. Read while others record, the figures need not fit together exactly.
+    ///
+    /// ```
+    /// use sync::{LwLock, Tranche};
+    ///
+    /// static TRANCHE: Tranche = Tranche::new("example");
+    /// let lock = LwLock::in_tranche((), &TRANCHE);
+    /// drop((lock.read(), lock.try_write()));
+    /// let stats = TRANCHE.stats();
+    /// assert_eq!((stats.shared.count, stats.exclusive.count), (1, 0));
+    /// println!("{stats}");
+    /// ```
     #[cfg(feature = "stats")]
     pub fn stats(&self) -> TrancheStats {
         self.records.summarise()

@@ -1,5 +1,5 @@
 //! The public interface of [`LwLock`], call by call.
-#![cfg(not(all(loom, feature = "loom")))]
+#![cfg(not(any(all(loom, feature = "loom"), all(shuttle, feature = "shuttle"))))]
 
 #[path = "common/watchdog.rs"]
 mod watchdog;
@@ -12,7 +12,7 @@ use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
-use sync::{LwLock, ReadGuard, WriteGuard};
+use sync::{LwLock, ProgressLock, ReadGuard, SeqLock, Stamp, Tranche, WriteGuard};
 use watchdog::watch;
 
 const A_MOMENT: Duration = Duration::from_millis(2);
@@ -240,9 +240,14 @@ fn a_lock_is_made_from_a_value_or_its_default() {
 
 #[test]
 #[cfg(target_pointer_width = "64")]
-fn a_lock_is_as_big_as_its_documentation_says() {
+fn locks_and_guards_are_as_big_as_their_documentation_says() {
     let tranche = if cfg!(feature = "stats") { 8 } else { 0 };
-    assert_eq!(size_of::<LwLock<()>>(), tranche + if cfg!(debug_assertions) { 120 } else { 112 });
+    let lock = size_of::<LwLock<()>>();
+    assert_eq!(lock, tranche + if cfg!(debug_assertions) { 120 } else { 112 });
+    assert_eq!((size_of::<ReadGuard<'_, u8>>(), size_of::<WriteGuard<'_, u8>>()), (16, 16));
+    assert_eq!(size_of::<ProgressLock<()>>(), lock + 8);
+    assert_eq!((size_of::<SeqLock<()>>(), size_of::<SeqLock<[u8; 9]>>()), (lock + 16, lock + 16 + 16));
+    assert_eq!((size_of::<Stamp>(), size_of::<Tranche>()), (8, if tranche == 0 { 16 } else { 31_280 }));
 }
 
 /// Resolves for one implementation only: a type that has the trait too makes the call ambiguous.

@@ -1,5 +1,5 @@
 //! What a lock refuses: too many readers, and in debug builds a thread that would wait for itself.
-#![cfg(not(all(loom, feature = "loom")))]
+#![cfg(not(any(all(loom, feature = "loom"), all(shuttle, feature = "shuttle"))))]
 
 use std::mem::forget;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,5 +1,5 @@
 //! Wake-ups that get lost, by any way that is known from other locks: then the program below hangs.
-#![cfg(not(all(loom, feature = "loom")))]
+#![cfg(not(any(all(loom, feature = "loom"), all(shuttle, feature = "shuttle"))))]
 
 #[path = "common/watchdog.rs"]
 mod watchdog;

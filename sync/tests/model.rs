@@ -1,6 +1,6 @@
 //! Random walks through a lock's modes on one thread, beside a model that is three lines long. Whatever was
 //! done before, the lock has to be in the mode that the model says.
-#![cfg(not(all(loom, feature = "loom")))]
+#![cfg(not(any(all(loom, feature = "loom"), all(shuttle, feature = "shuttle"))))]
 
 #[path = "common/rng.rs"]
 mod rng;

@@ -1,5 +1,5 @@
 //! Faults that other people's locks had, each as the smallest program that would show it in this one.
-#![cfg(not(all(loom, feature = "loom")))]
+#![cfg(not(any(all(loom, feature = "loom"), all(shuttle, feature = "shuttle"))))]
 
 #[path = "common/rng.rs"]
 mod rng;

@@ -1,6 +1,6 @@
 //! Sixteen threads use every operation of one lock at once. Each test proves that the threads were in each
 //! other's way, and none takes the clock for a verdict: only a hang fails.
-#![cfg(not(all(loom, feature = "loom")))]
+#![cfg(not(any(all(loom, feature = "loom"), all(shuttle, feature = "shuttle"))))]
 
 #[path = "common/rng.rs"]
 mod rng;

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use crate::shell::{self, Failure};
 use crate::tree::Tree;
-use crate::{fuzz, ledger, lines, loom, weaken};
+use crate::{fuzz, ledger, lines, models, weaken};
 
 /// The command that the README gives for running the tests.
 const README_TEST: &str = "cargo test --workspace";
@@ -30,7 +30,7 @@ struct Step {
     run: fn(&Tree) -> Result<(), Failure>,
 }
 
-const STEPS: [Step; 14] = [
+const STEPS: [Step; 15] = [
     Step { name: "fmt", about: "formatting", run: |tree| cargo(tree, "fmt --all --check") },
     Step { name: "lines", about: "the limit on the length of a file", run: lines::run },
     Step { name: "ledger", about: "ORDERINGS.md against the code", run: |tree| ledger::run(tree, false) },
@@ -66,7 +66,16 @@ const STEPS: [Step; 14] = [
         about: "the fuzz models against themselves and the committed corpus",
         run: |tree| fuzz_workspace(tree, "test --lib --no-default-features"),
     },
-    Step { name: "loom", about: "the loom models", run: |tree| loom::run(tree, &loom::Options::default()) },
+    Step {
+        name: "loom",
+        about: "the loom models: every interleaving of small programs",
+        run: |tree| models::LOOM.run(tree, &models::Options::default()),
+    },
+    Step {
+        name: "shuttle",
+        about: "the shuttle models: random schedules of longer programs",
+        run: |tree| models::SHUTTLE.run(tree, &models::Options::default()),
+    },
     Step {
         name: "weaken",
         about: "every tagged ordering weakened; a model must fail",

@@ -9,7 +9,7 @@ mod ci;
 mod fuzz;
 mod ledger;
 mod lines;
-mod loom;
+mod models;
 mod shell;
 mod source;
 #[cfg(test)]
@@ -28,6 +28,7 @@ cargo xtask COMMAND
 
   ci [--keep-going] [--list] [STEP..]     every check that CI runs, or the named steps
   loom [-p CRATE] [FILTER]                the loom models, LOOM_MAX_PREEMPTIONS=3 unless set
+  shuttle [-p CRATE] [FILTER]             the shuttle models, each in SHUTTLE_ITERATIONS random schedules if set
   ledger [--fix]                          ORDERINGS.md against the code; --fix refills the site columns
   weaken [--list] [--limit SECONDS] [--jobs N] [ID..]
                                           weakens every tagged ordering; a model of its row must fail
@@ -62,7 +63,8 @@ fn run() -> Result<(), Failure> {
     let tree = Tree::find()?;
     match command.as_str() {
         "ci" => ci::run(&tree, &ci_options(parser)?),
-        "loom" => loom::run(&tree, &loom_options(parser)?),
+        "loom" => models::LOOM.run(&tree, &model_options(parser)?),
+        "shuttle" => models::SHUTTLE.run(&tree, &model_options(parser)?),
         "ledger" => ledger::run(&tree, ledger_fix(parser)?),
         "weaken" => weaken::run(&tree, &weaken_options(parser)?),
         "fuzz" => fuzz::run(&tree, &fuzz_options(parser)?),
@@ -88,8 +90,8 @@ fn ci_options(mut parser: Parser) -> Result<ci::Options, Failure> {
     Ok(options)
 }
 
-fn loom_options(mut parser: Parser) -> Result<loom::Options, Failure> {
-    let mut options = loom::Options::default();
+fn model_options(mut parser: Parser) -> Result<models::Options, Failure> {
+    let mut options = models::Options::default();
     while let Some(argument) = parser.next()? {
         match argument {
             Arg::Short('p') | Arg::Long("package") => options.package = Some(parser.value()?.string()?),

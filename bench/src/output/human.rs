@@ -84,16 +84,16 @@ pub(super) fn table(setting: &Setting, rows: &[Row]) -> Table {
 
 /// How the figures came about.
 pub(super) fn notes(setting: &Setting) -> String {
-    let rounds = setting.schedule.rounds;
     let time = match setting.mode {
         Mode::Ops => "wall time / records",
         Mode::Pool => "wall time x threads / lookups",
     };
     format!(
-        "times: {time}, median of {rounds} interleaved rounds; ratios: median of each round's own\n\
-         percentiles: {} passes of their own, less the {} ns that reading the clock takes\n\
+        "times: {time}, median of {}; ratios: median of each round's own\n\
+         percentiles: {}, less the {} ns that reading the clock takes\n\
          hash: foldhash {} in every table but {BASELINE}, which models PostgreSQL's table of today and hashes as it does",
-        setting.schedule.latency_passes(),
+        counted(setting.schedule.rounds, "round", "interleaved rounds"),
+        counted(setting.schedule.latency_passes(), "pass of its own", "passes of their own"),
         setting.schedule.clock_cost_ns.unwrap_or_default(),
         version("foldhash"),
     )
@@ -114,7 +114,7 @@ pub(super) fn facts() -> String {
 
 /// A line about the machine.
 pub(crate) fn machine() -> String {
-    format!("machine: {} cores, {}, {}", cores(), cpu(), std::env::consts::ARCH)
+    format!("machine: {}, {}, {}", counted(cores(), "core", "cores"), cpu(), std::env::consts::ARCH)
 }
 
 /// How many threads the machine runs at once.
@@ -136,6 +136,11 @@ fn cpu() -> String {
     name.map_or_else(|| "unknown processor".to_owned(), |name| name.trim().to_owned())
 }
 
+/// A number and what it counts, in the singular or the plural.
+pub(crate) fn counted(number: u32, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
 /// A number with its digits in groups of three.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -151,10 +156,15 @@ pub(crate) fn grouped(number: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::grouped;
+    use super::{counted, grouped};
 
     #[test]
     fn digits_are_grouped_from_the_right() {
         assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn one_is_counted_in_the_singular() {
+        assert_eq!([0, 1, 2].map(|n| counted(n, "pass", "passes")), ["0 passes", "1 pass", "2 passes"]);
     }
 }

@@ -80,7 +80,8 @@ pub fn judge(rows: &[Row]) -> Vec<Aim> {
             Some(Kind::Chain),
             "seqlock",
         ),
-        rows.cond(),
+        rows.cond("latchfree-cond", "CondLock"),
+        rows.cond("latchfree-cond-quiet", "CondLock::quiet"),
     ]
 }
 
@@ -147,16 +148,16 @@ impl Rows<'_> {
         Aim::new("16 threads: longest wait at most parking_lot's, or twice the control's longest gap", found)
     }
 
-    fn cond(&self) -> Aim {
+    fn cond(&self, name: &str, called: &str) -> Aim {
         let find = |name| self.of(What::CounterAdd, 2, name).next();
-        let rows = find("latchfree-cond").zip(find("mutex")).zip(find("mutex-std"));
+        let rows = find(name).zip(find("mutex")).zip(find("mutex-std"));
         let found = rows.map(|((ours, mutex), std)| {
             let speeds = [mutex, std].map(|peer| rounded(ours.speed_to(peer)));
             let figure = format!("{:.2} times parking_lot's, {:.2} times std's", speeds[0], speeds[1]);
             (speeds.into_iter().all(|speed| speed >= COND_SPEED), figure)
         });
         Aim::new(
-            "2 threads: CondLock counts 1.5 times as fast as a number under a mutex, of either kind",
+            format!("2 threads: {called} counts 1.5 times as fast as a number under a mutex, of either kind"),
             found,
         )
     }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use comfy_table::{Cell, CellAlignment, Table, presets};
 
 use super::{Kind, Row, What, aims};
-use crate::output::human::{grouped, machine, version};
+use crate::output::human::{counted, grouped, machine, version};
 use crate::rounds::Schedule;
 
 /// Writes the rows to standard output, as JSON or as tables; beside JSON the aims go to standard error.
@@ -105,15 +105,17 @@ fn markdown(header: impl IntoIterator<Item = &'static str>) -> Table {
 /// How the figures came about.
 fn notes(schedule: Schedule) -> String {
     let Schedule { rounds, clock_cost_ns } = schedule;
+    let passes = Schedule { rounds, clock_cost_ns: Some(0) }.latency_passes();
     format!(
-        "ns: wall time x threads / operations, M/s: operations of all threads; median of {rounds} interleaved rounds\n\
+        "ns: wall time x threads / operations, M/s: operations of all threads; median of {}\n\
          1 thread: the median chunk of a round, which leaves out what the scheduler gives to others\n\
          x best peer: speed, median of each round's own ratio to the peer with the least ns\n\
-         p99.9 and longest: acquisitions, each timed in {} passes of their own, less the {} ns that reading the clock \
+         p99.9 and longest: acquisitions, each timed in {}, less the {} ns that reading the clock \
          takes; control: gaps from one operation's end to the next's\n\
          under one lock: 4 words, read and compared or each raised by 1; no other work; control: one atomic, no lock\n\
          mutex: parking_lot's; mutex-std: the standard library's; rwlock: parking_lot's; fastcounter: fast-counter's",
-        Schedule { rounds, clock_cost_ns: Some(0) }.latency_passes(),
+        counted(rounds, "round", "interleaved rounds"),
+        counted(passes, "pass of its own", "passes of their own"),
         clock_cost_ns.unwrap_or_default(),
     )
 }

@@ -13,7 +13,7 @@ use super::wait::Giving;
 use crate::inject::{self, Point};
 use crate::prim::atomic::{AtomicU32, Ordering};
 use crate::prim::held::LockId;
-use crate::prim::{Deadline, Mutex};
+use crate::prim::{Deadline, Mutex, spin_loop};
 use crate::tranche::{Membership, Waited};
 
 #[derive(Debug)]
@@ -43,20 +43,21 @@ impl RawLwLock {
     pub(crate) fn lock(&self, mode: Mode) {
         let op = self.tranche.begin();
         // A writer that will wait anyway need not look first.
-        let at_once = mode == Mode::Exclusive && self.take(State::FREE, mode).is_ok();
-        let waited = if at_once {
+        let state = if mode == Mode::Exclusive { State::FREE } else { self.state() };
+        let waited = if state.admits(mode) && self.take(state, mode).is_ok() {
             self.id.acquired();
             Waited::No
-        } else if self.try_lock(mode) {
-            Waited::No
         } else {
-            self.wait_for_ever(mode)
+            self.lock_slowly(mode)
         };
         op.end(mode, waited);
     }
 
     #[cold]
-    fn wait_for_ever(&self, mode: Mode) -> Waited {
+    fn lock_slowly(&self, mode: Mode) -> Waited {
+        if self.try_lock(mode) {
+            return Waited::No;
+        }
         self.wait(mode, Deadline::NEVER).expect("a deadline that never comes")
     }
 
@@ -107,22 +108,33 @@ impl RawLwLock {
     /// Takes the lock if it is there to be taken; a try that fails writes nothing.
     #[inline]
     pub(super) fn try_lock(&self, mode: Mode) -> bool {
-        let mut state = self.state();
-        while state.admits(mode) {
-            match self.take(state, mode) {
-                Ok(()) => {
-                    self.id.acquired();
-                    return true;
-                }
-                Err(seen) => state = seen,
+        let state = self.state();
+        let locked = state.admits(mode) && (self.take(state, mode).is_ok() || self.try_again(mode));
+        if locked {
+            self.id.acquired();
+        } else if mode == Mode::Shared {
+            self.state().assert_not_full();
+        }
+        locked
+    }
+
+    /// Goes on trying while the lock is there to be taken but others change its word, ever more slowly: each of them
+    /// gets on while this one does not ask for the line.
+    #[cold]
+    fn try_again(&self, mode: Mode) -> bool {
+        for round in 0.. {
+            for _ in 0..2 << round.min(4) {
+                spin_loop();
+            }
+            let state = self.state();
+            if !state.admits(mode) {
+                return false;
+            }
+            if self.take(state, mode).is_ok() {
+                return true;
             }
         }
-        assert!(
-            mode == Mode::Exclusive || !state.is_full(),
-            "more than {} readers of one lock",
-            State::MAX_READERS
-        );
-        false
+        unreachable!("the loop has no end")
     }
 
     /// Lets go of an exclusive hold.

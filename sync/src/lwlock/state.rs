@@ -88,8 +88,13 @@ impl State {
 
     /// Whether one more reader would overflow the count.
     #[inline]
-    pub(super) const fn is_full(self) -> bool {
+    const fn is_full(self) -> bool {
         self.readers() == Self::MAX_READERS
+    }
+
+    #[inline]
+    pub(super) fn assert_not_full(self) {
+        assert!(!self.is_full(), "more than {} readers of one lock", Self::MAX_READERS);
     }
 
     /// Whether a newcomer may take the lock in `mode` now.

@@ -77,19 +77,19 @@ impl RawLwLock {
         Some(waited)
     }
 
-    /// Looks again a few times. Where others sleep already, spinning has not helped them either.
+    /// Looks again a few times; from the fifth on it lets other threads run in between, one of which may be the holder.
     fn spin(&self, mode: Mode) -> bool {
         for round in 0..SPIN_ROUNDS {
-            let state = self.state();
-            if state.admits(mode) {
-                if self.take(state, mode).is_ok() {
-                    return true;
+            if round < 4 {
+                for _ in 0..2 << round {
+                    spin_loop();
                 }
-            } else if state.has_waiters() {
-                return false;
+            } else {
+                prim::yield_now();
             }
-            for _ in 0..1 << round {
-                spin_loop();
+            let state = self.state();
+            if state.admits(mode) && self.take(state, mode).is_ok() {
+                return true;
             }
         }
         false

@@ -42,7 +42,7 @@ impl RawLwLock {
         false
     }
 
-    /// Waits until the exclusive holder has set `progress` to something other than `old`, or has let go.
+    /// Waits until the exclusive holder has published another `progress` than `old`, or has released the lock.
     #[track_caller]
     pub(crate) fn wait_past(&self, progress: &AtomicU64, old: u64) -> Progress {
         if let Some(seen) = self.progress_past(progress, old) {

@@ -1,7 +1,7 @@
 //! Which locks the calling thread holds: in debug builds, so that a recursive acquire panics instead of
-//! hanging. In release builds, and under loom (whose threads share one stack of the system), nothing is kept.
+//! hanging. In release builds, and under loom and shuttle (whose threads share one of the system's), nothing is kept.
 
-#[cfg(all(debug_assertions, not(all(loom, feature = "loom"))))]
+#[cfg(all(debug_assertions, not(any(all(loom, feature = "loom"), all(shuttle, feature = "shuttle")))))]
 mod list {
     use core::cell::RefCell;
     use core::num::NonZeroU64;
@@ -68,7 +68,7 @@ mod list {
     }
 }
 
-#[cfg(not(all(debug_assertions, not(all(loom, feature = "loom")))))]
+#[cfg(not(all(debug_assertions, not(any(all(loom, feature = "loom"), all(shuttle, feature = "shuttle"))))))]
 mod list {
     /// A lock's identity; not kept in this build.
     #[derive(Debug, Default)]

@@ -13,7 +13,7 @@ pub use ::loom::thread::yield_now;
 /// Integer atomics, fences and their orderings.
 pub mod atomic {
     pub use ::loom::sync::atomic::{
-        AtomicBool, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+        AtomicBool, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
     };
 }
 

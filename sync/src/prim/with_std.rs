@@ -8,7 +8,9 @@ pub use std::thread::yield_now;
 
 /// Integer atomics, fences and their orderings.
 pub mod atomic {
-    pub use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+    pub use core::sync::atomic::{
+        AtomicBool, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+    };
 }
 
 use atomic::{AtomicU32, AtomicU64};
@@ -162,7 +164,7 @@ impl Deadline {
 }
 
 /// How often a lock's slow path looks again before it sleeps; each round pauses twice as long as the last.
-pub const SPIN_ROUNDS: u32 = 7;
+pub const SPIN_ROUNDS: u32 = 11;
 
 /// How often a reader of a sequence lock tries before it waits for the writer that is just publishing.
 pub const SEQLOCK_TRIES: u32 = 16;
@@ -184,6 +186,7 @@ pub fn zeroed_u64(len: usize) -> Option<Box<[AtomicU64]>> {
 pub const SLOTS: usize = 32;
 
 /// The calling thread's number, by which it is spread over slots. Works also while thread-locals are torn down.
+#[inline]
 pub fn thread_number() -> u32 {
     use core::cell::Cell;
     use core::num::NonZeroU32;

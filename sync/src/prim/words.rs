@@ -3,6 +3,7 @@
 use bytemuck::{AnyBitPattern, NoUninit};
 use core::cell::UnsafeCell;
 use core::fmt;
+use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 /// A `T` in atomic words of the largest size that divides its own. A load beside a store may mix two values:
@@ -34,6 +35,8 @@ impl<T> Words<T> {
 macro_rules! atomics {
     ($words:ident, $atomic:ty, $int:ty) => {
         (0..size_of::<T>() / size_of::<$int>()).map(|at| {
+            #[cfg(all(shuttle, feature = "shuttle"))]
+            super::before_a_word();
             // SAFETY: word `at` lies within the value.
             let pointer = unsafe { $words.0.get().cast::<$int>().add(at) };
             // SAFETY: the pointer is valid as long as `$words`; it is aligned, since the value is aligned to 8 and
@@ -43,49 +46,51 @@ macro_rules! atomics {
     };
 }
 
-macro_rules! load {
-    ($words:ident, $bytes:ident, $atomic:ty, $int:ty) => {
-        for (chunk, word) in $bytes.chunks_exact_mut(size_of::<$int>()).zip(atomics!($words, $atomic, $int)) {
-            // Relaxed: the caller's stamp orders it.
-            chunk.copy_from_slice(&word.load(Ordering::Relaxed).to_ne_bytes());
-        }
-    };
-}
-
-macro_rules! store {
-    ($words:ident, $bytes:ident, $atomic:ty, $int:ty) => {
-        for (chunk, word) in $bytes.chunks_exact(size_of::<$int>()).zip(atomics!($words, $atomic, $int)) {
-            let of_value = <$int>::from_ne_bytes(chunk.try_into().expect("chunks of that size"));
-            // Relaxed: the caller's stamp orders it.
-            word.store(of_value, Ordering::Relaxed);
-        }
-    };
-}
-
 impl<T: NoUninit + AnyBitPattern> Words<T> {
     /// Reads all words, relaxed.
     #[inline]
     pub fn load(&self) -> T {
-        let mut value = T::zeroed();
-        let bytes = bytemuck::bytes_of_mut(&mut value);
-        match size_of::<T>() {
-            size if size % 8 == 0 => load!(self, bytes, AtomicU64, u64),
-            size if size % 4 == 0 => load!(self, bytes, AtomicU32, u32),
-            size if size % 2 == 0 => load!(self, bytes, AtomicU16, u16),
-            _ => load!(self, bytes, AtomicU8, u8),
+        let mut value = MaybeUninit::<T>::uninit();
+        let to = value.as_mut_ptr();
+        macro_rules! load {
+            ($atomic:ty, $int:ty) => {
+                for (at, word) in atomics!(self, $atomic, $int).enumerate() {
+                    // Relaxed: the caller's stamp orders it.
+                    let of_value = word.load(Ordering::Relaxed);
+                    // SAFETY: word `at` lies within the value, which may be aligned to less.
+                    unsafe { to.cast::<$int>().add(at).write_unaligned(of_value) };
+                }
+            };
         }
-        value
+        match size_of::<T>() {
+            size if size % 8 == 0 => load!(AtomicU64, u64),
+            size if size % 4 == 0 => load!(AtomicU32, u32),
+            size if size % 2 == 0 => load!(AtomicU16, u16),
+            _ => load!(AtomicU8, u8),
+        }
+        // SAFETY: every byte was written, and any bytes are a `T`.
+        unsafe { value.assume_init() }
     }
 
     /// Writes all words, relaxed.
     #[inline]
     pub fn store(&self, value: &T) {
-        let bytes = bytemuck::bytes_of(value);
+        let from = core::ptr::from_ref(value);
+        macro_rules! store {
+            ($atomic:ty, $int:ty) => {
+                for (at, word) in atomics!(self, $atomic, $int).enumerate() {
+                    // SAFETY: word `at` lies within the value, which has no padding and may be aligned to less.
+                    let of_value = unsafe { from.cast::<$int>().add(at).read_unaligned() };
+                    // Relaxed: the caller's stamp orders it.
+                    word.store(of_value, Ordering::Relaxed);
+                }
+            };
+        }
         match size_of::<T>() {
-            size if size % 8 == 0 => store!(self, bytes, AtomicU64, u64),
-            size if size % 4 == 0 => store!(self, bytes, AtomicU32, u32),
-            size if size % 2 == 0 => store!(self, bytes, AtomicU16, u16),
-            _ => store!(self, bytes, AtomicU8, u8),
+            size if size % 8 == 0 => store!(AtomicU64, u64),
+            size if size % 4 == 0 => store!(AtomicU32, u32),
+            size if size % 2 == 0 => store!(AtomicU16, u16),
+            _ => store!(AtomicU8, u8),
         }
     }
 }

@@ -6,7 +6,10 @@ use core::fmt;
 /// A version that readers look at before and after: even while the data is stable, odd while it is written.
 ///
 /// It protects data made of atomic words that the caller reads and writes relaxed. Writers must exclude each
-/// other by other means. The stamp has 64 bits and does not come round.
+/// other by other means. The stamp has 64 bits and does not come round. Size: 8 bytes. All methods are wait-free.
+///
+/// Who [validates](Self::validate) has read what the writes up to the stamp stored, and nothing of a later one; and
+/// what the writer did before it closed that stamp happens before the read (SY-14).
 ///
 /// ```
 /// # use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -27,7 +30,15 @@ use core::fmt;
 #[derive(Default)]
 pub struct Stamp(AtomicU64);
 
-/// What [`Stamp::read`] saw.
+/// What [`Stamp::read`] saw: an even stamp, to [validate](Stamp::validate) against.
+///
+/// ```
+/// let stamp = sync::Stamp::new();
+/// let seen = stamp.read().expect("nobody writes");
+/// stamp.open();
+/// stamp.close();
+/// assert!(!stamp.validate(seen), "a write came in between");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen(u64);
 
@@ -44,7 +55,7 @@ impl Stamp {
         Self(AtomicU64::new(0))
     }
 
-    /// Begins a read; `None` while a writer is at work.
+    /// Begins a read; `None` between [`open`](Self::open) and [`close`](Self::close).
     #[inline]
     pub fn read(&self) -> Option<Seen> {
         // ORD(SY-STAMP acq): the data of the write that this stamp closed.
@@ -52,7 +63,8 @@ impl Stamp {
         (stamp % 2 == 0).then_some(Seen(stamp))
     }
 
-    /// Ends a read: whether all that was read since is of one version.
+    /// Ends a read: whether all that was read since [`read`](Self::read) is of one version. If not, the read is torn,
+    /// and what it copied must not be used.
     #[inline]
     #[must_use]
     pub fn validate(&self, seen: Seen) -> bool {
@@ -62,7 +74,10 @@ impl Stamp {
         self.0.load(Ordering::Relaxed) == seen.0
     }
 
-    /// Begins a write. Readers that come now are turned away.
+    /// Begins a write: [`read`](Self::read) returns `None` until [`close`](Self::close).
+    ///
+    /// # Panics
+    /// In debug builds, if the stamp is open already.
     pub fn open(&self) {
         // Relaxed: only the one writer stores.
         let stamp = self.0.load(Ordering::Relaxed);
@@ -73,7 +88,11 @@ impl Stamp {
         fence(Ordering::Release);
     }
 
-    /// Ends a write. Closing a stamp that is not open turns readers away for ever; debug builds panic.
+    /// Ends a write and publishes its words. Closing a stamp that is not open turns readers away until it is closed
+    /// again.
+    ///
+    /// # Panics
+    /// In debug builds, if the stamp is not open.
     pub fn close(&self) {
         // Relaxed: only the one writer stores.
         let stamp = self.0.load(Ordering::Relaxed);

@@ -2,7 +2,8 @@
 
 use crate::{Seen, Task, explore, join, start};
 use std::sync::Arc;
-use sync::{CondLock, DeferredCounter, ShardedCounter};
+use sync::prim::atomic::{AtomicBool, Ordering};
+use sync::{CondLock, Counted, DeferredCounter, ShardedCounter};
 
 fn run<const N: usize>(tasks: [Task; N]) {
     start(tasks).into_iter().for_each(join);
@@ -146,4 +147,69 @@ fn folds_of_two_shards_keep_both() {
         run([add(600), add(-1000)]);
         assert_eq!((counter.sum(), counter.approx()), (-400, -400));
     });
+}
+
+/// Adds 1 to a counter, beside an addition of `other` to the same slot, and then raises a flag. A thread that has
+/// seen the flag must count the 1: exactly once, with or without the other addition.
+fn a_signalled_addition_is_counted<C: Default + 'static>(
+    other: i32,
+    add: fn(&C, i32) -> &'static str,
+    exact: fn(&C) -> i64,
+) -> Seen {
+    explore(move |seen| {
+        let shared = Arc::new((C::default(), AtomicBool::new(false)));
+        let (first, looks, second) = (shared.clone(), shared.clone(), shared.clone());
+        let (of_first, of_looks) = (seen.clone(), seen.clone());
+        run([
+            Box::new(move || {
+                of_first.note(add(&first.0, 1));
+                first.1.store(true, Ordering::Release);
+            }),
+            Box::new(move || {
+                // Both others may leave their counts meanwhile, one before the other has marked the slot.
+                exact(&looks.0);
+                let signalled = looks.1.load(Ordering::Acquire);
+                let total = exact(&looks.0);
+                let possible = [0, 1, i64::from(other), i64::from(other) + 1];
+                assert!(possible.contains(&total), "{total}");
+                assert!(!signalled || total % 2 == 1, "the flag is up and the total {total}");
+                of_looks.note(format!("signalled: {signalled}, {total}"));
+            }),
+            // The third to start, so that it shares a slot with the first.
+            Box::new(move || {
+                add(&second.0, other);
+            }),
+        ]);
+        assert_eq!(exact(&shared.0), i64::from(other) + 1, "counted once");
+    })
+}
+
+#[test]
+fn an_exact_count_has_every_addition_that_happened_before_it() {
+    let seen = a_signalled_addition_is_counted(
+        2,
+        |counter: &DeferredCounter, n| if counter.add(n) == Counted::Later { "deferred" } else { "counted" },
+        DeferredCounter::exact,
+    );
+    seen.must_have(&["deferred", "counted", "signalled: true, 1", "signalled: true, 3"]);
+    seen.must_have(&[
+        "signalled: false, 0",
+        "signalled: false, 1",
+        "signalled: false, 2",
+        "signalled: false, 3",
+    ]);
+}
+
+#[test]
+fn a_sum_has_every_addition_that_happened_before_it_beside_a_fold_of_the_same_shard() {
+    let seen = a_signalled_addition_is_counted(
+        600,
+        |counter: &ShardedCounter, n| {
+            counter.add(i64::from(n));
+            "added"
+        },
+        ShardedCounter::sum,
+    );
+    seen.must_have(&["signalled: true, 1", "signalled: true, 601"]);
+    seen.must_have(&["signalled: false, 0", "signalled: false, 600"]);
 }

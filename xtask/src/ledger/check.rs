@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::rows::{self, Column, Evidence, Row};
 use super::tags::{End, Use};
 use super::{FILE, Ledger, Problem};
-use crate::loom;
+use crate::models::LOOM;
 use crate::shell::Failure;
 use crate::source::test_functions;
 use crate::tree::Tree;
@@ -18,7 +18,7 @@ pub(super) fn models(tree: &Tree) -> Result<Models, Failure> {
     let mut models = Models::new();
     for krate in tree.product() {
         let mut names = Vec::new();
-        for path in loom::model_files(tree, krate)? {
+        for path in LOOM.model_files(tree, krate)? {
             let module = module_of(&path);
             let functions = test_functions(&path, &tree.read(&path)?)?;
             names.extend(functions.into_iter().map(|name| format!("{module}{name}")));

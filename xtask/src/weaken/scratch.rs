@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::mutant::Mutant;
 use crate::ledger::Model;
-use crate::loom;
+use crate::models::{self, LOOM};
 use crate::shell::{self, End, Ended, Failure};
 use crate::source::Source;
 use crate::tree::Tree;
@@ -63,10 +63,10 @@ impl Scratch {
 
     /// Builds a crate's models; the error is what the compiler said.
     pub(crate) fn build(&self, krate: &str) -> Result<Vec<PathBuf>, String> {
-        let mut command = loom::build_command(&self.tree, krate).map_err(|failure| failure.to_string())?;
+        let mut command = LOOM.build_command(&self.tree, krate).map_err(|failure| failure.to_string())?;
         let ended = shell::limited(&mut command, BUILD_LIMIT).map_err(|error| error.to_string())?;
         if ended.end == End::Exit(0) {
-            Ok(loom::binaries(&ended.output))
+            Ok(models::binaries(&ended.output))
         } else {
             let errors: Vec<_> = ended.output.lines().filter(|line| !line.starts_with('{')).collect();
             Err(errors.join("\n"))
@@ -76,9 +76,9 @@ impl Scratch {
     /// Runs one model from the binaries of its crate.
     pub(crate) fn run(&self, model: &Model, binaries: &[PathBuf]) -> Result<(Verdict, f64), Failure> {
         for binary in binaries {
-            let tests = loom::list(&self.tree, &model.krate, binary)?;
+            let tests = LOOM.list(&self.tree, &model.krate, binary)?;
             if let Some(test) = tests.iter().find(|test| model.is(test)) {
-                let mut command = loom::test_command(&self.tree, &model.krate, binary);
+                let mut command = LOOM.test_command(&self.tree, &model.krate, binary);
                 command.args([test.as_str(), "--exact", "--test-threads", "1"]);
                 let ended = shell::limited(&mut command, self.limit)?;
                 return Ok((judge(&ended), ended.seconds));

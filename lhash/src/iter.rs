@@ -1,0 +1,76 @@
+//! Iterators.
+
+use crate::entry::Entry;
+use crate::family::{Entries, Families};
+use crate::nodes::NodeId;
+use crate::reclaim::Pin;
+use crate::table::Table;
+use crate::word::SlotWord;
+use core::fmt;
+use core::iter::FusedIterator;
+use std::sync::Arc;
+
+/// The entries of a map or multimap, in no order. See [`Pinned::iter`](crate::Pinned::iter) for what it promises.
+pub struct Iter<'p, K, V, const N: usize = 7>(pub(crate) Entries<'p, Entry<K, V>, N>);
+
+impl<'p, K, V, const N: usize> Iterator for Iter<'p, K, V, N> {
+    type Item = (&'p K, &'p V);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next().map(|(_, entry)| (&entry.key, &entry.value))
+    }
+}
+
+impl<K, V, const N: usize> FusedIterator for Iter<'_, K, V, N> {}
+
+impl<K, V, const N: usize> fmt::Debug for Iter<'_, K, V, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Iter")
+    }
+}
+
+/// The entries of a map or multimap that is no more.
+pub struct IntoIter<K, V, const N: usize = 7> {
+    table: Arc<Table<Entry<K, V>, N>>,
+    families: Families,
+    words: Vec<SlotWord>,
+}
+
+impl<K, V, const N: usize> IntoIter<K, V, N> {
+    pub(crate) fn new(table: Arc<Table<Entry<K, V>, N>>) -> Self {
+        let families = Families::of(table.geometry());
+        Self { table, families, words: Vec::new() }
+    }
+
+    fn next_node(&mut self, pin: &Pin) -> Option<NodeId> {
+        loop {
+            if let Some(node) = self.words.pop().and_then(SlotWord::node) {
+                return Some(node);
+            }
+            let family = self.families.next()?;
+            self.table.collect_family(family, self.families.mask(), &mut self.words, pin);
+        }
+    }
+}
+
+impl<K, V, const N: usize> Iterator for IntoIter<K, V, N> {
+    type Item = (K, V);
+
+    fn next(&mut self) -> Option<(K, V)> {
+        let pin = Pin::new();
+        let node = self.next_node(&pin)?;
+        // SAFETY: the map is consumed: nobody else reads, links or unlinks an entry, and those who retire or free
+        // numbers don't have this one. Each family is met once, so the node is taken once; its number is free then,
+        // so that it is not dropped again with the table.
+        let entry = unsafe { self.table.nodes.take(node, &pin) };
+        Some((entry.key, entry.value))
+    }
+}
+
+impl<K, V, const N: usize> FusedIterator for IntoIter<K, V, N> {}
+
+impl<K, V, const N: usize> fmt::Debug for IntoIter<K, V, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("IntoIter")
+    }
+}

@@ -1,0 +1,342 @@
+//! The metapage: the count of entries, and the decision to split or merge. Next: `stats.rs`, what is told of it.
+
+use crate::config::{CountPolicy, Settings, ShrinkPolicy};
+use crate::reclaim::Pin;
+use crate::split::{Leftovers, Moved};
+use crate::table::Table;
+use core::cell::RefCell;
+use std::collections::HashMap;
+use sync::prim::atomic::{AtomicI64, Ordering};
+use sync::{Absorb, CondGuard, CondLock, ShardedCounter};
+
+/// How many splits or merges one insert or remove does at most: more than one where several are due at once, since
+/// others have counted for a while, or have been told that a bucket was busy.
+const MOVES: u32 = 4;
+
+/// With `Sharded`, one insert in so many compares the count with the threshold.
+const COMPARE_EVERY: u32 = 8;
+
+/// A figure of the statistics, or a count that nothing is decided by.
+#[derive(Debug, Default)]
+pub(crate) struct RelaxedCount(AtomicI64);
+
+impl RelaxedCount {
+    pub(crate) fn add(&self, n: i64) {
+        // Relaxed: a figure.
+        self.0.fetch_add(n, Ordering::Relaxed);
+    }
+
+    pub(crate) fn set(&self, n: i64) {
+        // Relaxed: a figure.
+        self.0.store(n, Ordering::Relaxed);
+    }
+
+    pub(crate) fn get(&self) -> i64 {
+        // Relaxed: a figure.
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// What the metapage's lock covers, beside the geometry.
+#[derive(Debug)]
+pub(crate) struct Metapage {
+    pub(crate) ntuples: i64,
+}
+
+impl Absorb for Metapage {
+    fn absorb(&mut self, n: i64) {
+        self.ntuples += n;
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Meta {
+    pub(crate) settings: Settings,
+    page: CondLock<Metapage>,
+    /// There shall not be fewer buckets: at least `min_buckets`, and what was reserved.
+    floor: RelaxedCount,
+    /// The metapage's count, for those who don't hold it.
+    published: RelaxedCount,
+    shards: Option<ShardedCounter>,
+    /// Under which `OverflowSignal` keeps a thread's private count.
+    id: u64,
+    pub(crate) overflow_pages: RelaxedCount,
+    pub(crate) splits: RelaxedCount,
+    pub(crate) merges: RelaxedCount,
+    pub(crate) split_declined: RelaxedCount,
+    pub(crate) counted: RelaxedCount,
+    pub(crate) deferred: RelaxedCount,
+    pub(crate) flushed: RelaxedCount,
+}
+
+thread_local! {
+    /// The counts that this thread has told nobody yet, by table. They end with it: that is the prototype's hole.
+    static PRIVATE: RefCell<HashMap<u64, i64>> = RefCell::new(HashMap::new());
+}
+
+/// Numbers tables for `PRIVATE`.
+static TABLES: core::sync::atomic::AtomicU64 = core::sync::atomic::AtomicU64::new(0);
+
+impl Meta {
+    /// Of a table that keeps at least `floor` buckets.
+    pub(crate) fn new(settings: Settings, floor: u32) -> Self {
+        let page = Metapage { ntuples: 0 };
+        let meta = Self {
+            settings,
+            page: match settings.count_policy {
+                CountPolicy::Deferred { cap } => CondLock::new(page, cap),
+                CountPolicy::Quiet { cap } => CondLock::quiet(page, cap),
+                CountPolicy::Exact | CountPolicy::Sharded | CountPolicy::OverflowSignal => {
+                    CondLock::new(page, 0)
+                }
+            },
+            floor: RelaxedCount::default(),
+            published: RelaxedCount::default(),
+            shards: (settings.count_policy == CountPolicy::Sharded).then(ShardedCounter::new),
+            // Relaxed: a number of its own is all that is asked for.
+            id: TABLES.fetch_add(1, core::sync::atomic::Ordering::Relaxed),
+            overflow_pages: RelaxedCount::default(),
+            splits: RelaxedCount::default(),
+            merges: RelaxedCount::default(),
+            split_declined: RelaxedCount::default(),
+            counted: RelaxedCount::default(),
+            deferred: RelaxedCount::default(),
+            flushed: RelaxedCount::default(),
+        };
+        meta.set_floor(floor);
+        meta
+    }
+
+    /// The count without a lock: what the metapage says, and what is pending.
+    pub(crate) fn approx(&self) -> i64 {
+        match &self.shards {
+            Some(shards) => shards.sum(),
+            None => self.published.get() + self.page.pending(),
+        }
+    }
+
+    pub(crate) fn pending(&self) -> i64 {
+        self.page.pending()
+    }
+
+    /// The most that the metapage's count can lag behind; `None` if there is no bound.
+    pub(crate) fn max_lag(&self) -> Option<u64> {
+        match self.settings.count_policy {
+            CountPolicy::OverflowSignal => None,
+            CountPolicy::Sharded => Some(ShardedCounter::MAX_LAG),
+            CountPolicy::Exact | CountPolicy::Deferred { .. } | CountPolicy::Quiet { .. } => {
+                Some(self.page.max_lag())
+            }
+        }
+    }
+
+    /// Holds the metapage: the geometry stays as it is, and the count is exact but for the operations under way.
+    pub(crate) fn hold(&self) -> CondGuard<'_, Metapage> {
+        let page = self.page.lock();
+        self.published.set(page.ntuples);
+        page
+    }
+
+    /// From now on there shall not be fewer buckets than that, nor than `min_buckets`.
+    pub(crate) fn set_floor(&self, buckets: u32) {
+        self.floor.set(i64::from(buckets.max(self.settings.min_buckets)));
+    }
+
+    fn floor(&self) -> u32 {
+        self.floor.get() as u32
+    }
+
+    /// What a private count comes to with `n`; takes it if it shall be told.
+    fn private(&self, n: i64, tell: bool) -> i64 {
+        let count = PRIVATE.try_with(|counts| {
+            let mut counts = counts.borrow_mut();
+            let count = counts.entry(self.id).or_insert(0);
+            *count += n;
+            if tell { core::mem::take(count) } else { *count }
+        });
+        // While thread-locals are torn down, nothing can be kept.
+        count.unwrap_or(n)
+    }
+}
+
+impl<T: Send + 'static, const N: usize> Table<T, N> {
+    /// Counts an insert (`1`) or a remove (`-1`), and splits or merges if that is due. Must not be called with a
+    /// lock held. `signal` is whether the insert took another overflow page.
+    #[inline]
+    pub(crate) fn count(&self, n: i32, signal: bool, hash: u32, pin: &Pin) {
+        let meta = &*self.meta;
+        if signal {
+            meta.flushed.add(1);
+        }
+        let left = match (&meta.settings.count_policy, &meta.shards) {
+            (CountPolicy::OverflowSignal, _) => {
+                let told = meta.private(i64::from(n), signal);
+                if !signal {
+                    return;
+                }
+                meta.page.force(0, |page| {
+                    page.ntuples += told;
+                    self.adjust(n, page.ntuples, pin)
+                })
+            }
+            (_, Some(shards)) => {
+                shards.add(i64::from(n));
+                // Not the bits that choose the bucket, nor those that choose between two.
+                if !signal && (hash >> 29) % COMPARE_EVERY != 0 {
+                    return;
+                }
+                match meta.page.update(0, |page| {
+                    page.ntuples = shards.sum();
+                    self.adjust(n, page.ntuples, pin)
+                }) {
+                    Some(left) => left,
+                    None => return,
+                }
+            }
+            _ if signal => meta.page.force(n, |page| self.adjust(n, page.ntuples, pin)),
+            _ => match meta.page.update(n, |page| self.adjust(n, page.ntuples, pin)) {
+                Some(left) => left,
+                None => return self.note_deferral(),
+            },
+        };
+        self.retire_pages(left, pin);
+    }
+
+    #[cold]
+    fn note_deferral(&self) {
+        #[cfg(feature = "stats")]
+        self.meta.deferred.add(1);
+    }
+
+    pub(crate) fn retire_pages(&self, left: Leftovers, pin: &Pin) {
+        for page in left {
+            self.retire_page(Some(page), pin);
+        }
+    }
+
+    /// Splits, or after a remove merges, as the count demands. For the holder of the metapage. Returns pages to retire
+    /// when no lock is held.
+    #[inline]
+    fn adjust(&self, n: i32, ntuples: i64, pin: &Pin) -> Leftovers {
+        let meta = &*self.meta;
+        meta.published.set(ntuples);
+        #[cfg(feature = "stats")]
+        meta.counted.add(1);
+        let mut left = Leftovers::new();
+        if ntuples > self.threshold() {
+            self.split_while_due(ntuples, MOVES, pin, &mut left);
+        } else if n < 0 && ntuples < self.merge_threshold() {
+            self.merge_while_due(ntuples, MOVES, pin, &mut left);
+        }
+        left
+    }
+
+    /// With more entries than that, a bucket is split.
+    fn threshold(&self) -> i64 {
+        i64::from(self.meta.settings.fill_factor) * (i64::from(self.geometry().max_bucket()) + 1)
+    }
+
+    /// With fewer entries than that, a bucket is merged.
+    fn merge_threshold(&self) -> i64 {
+        let max_bucket = self.geometry().max_bucket();
+        match self.meta.settings.shrink {
+            ShrinkPolicy::Below { percent } if max_bucket >= self.meta.floor() => {
+                i64::from(self.meta.settings.fill_factor) * i64::from(max_bucket) * i64::from(percent) / 100
+            }
+            _ => i64::MIN,
+        }
+    }
+
+    #[cold]
+    fn split_while_due(&self, ntuples: i64, most: u32, pin: &Pin, left: &mut Leftovers) {
+        for _ in 0..most {
+            match self.split(pin, left) {
+                Moved::Done if ntuples > self.threshold() => {}
+                Moved::Done | Moved::AtLimit => return,
+                Moved::Busy | Moved::OutOfMemory => return self.meta.split_declined.add(1),
+            }
+        }
+    }
+
+    #[cold]
+    fn merge_while_due(&self, ntuples: i64, most: u32, pin: &Pin, left: &mut Leftovers) {
+        for _ in 0..most {
+            match self.merge(self.meta.floor(), pin, left) {
+                Moved::Done if ntuples < self.merge_threshold() => {}
+                _ => return,
+            }
+        }
+    }
+
+    /// The exact count, but for the operations under way; does all splits that are due.
+    pub(crate) fn exact(&self, pin: &Pin) -> i64 {
+        let mut left = Leftovers::new();
+        let mut page = self.meta.hold();
+        if let Some(shards) = &self.meta.shards {
+            page.ntuples = shards.sum();
+            self.meta.published.set(page.ntuples);
+        }
+        let ntuples = page.ntuples;
+        while ntuples > self.threshold() && self.split_patiently(pin, &mut left) {}
+        drop(page);
+        self.retire_pages(left, pin);
+        ntuples
+    }
+
+    /// Splits until so many entries fit in, and returns how many buckets that takes; `None` if there is no memory for
+    /// them, or if there can't be so many.
+    pub(crate) fn split_for(&self, entries: usize, pin: &Pin) -> Option<u32> {
+        let buckets = self.meta.settings.buckets_for(entries)?;
+        let mut left = Leftovers::new();
+        let page = self.meta.hold();
+        let mut grown = true;
+        while grown && self.geometry().max_bucket() < buckets.saturating_sub(1) {
+            grown = self.split_patiently(pin, &mut left);
+        }
+        drop(page);
+        self.retire_pages(left, pin);
+        grown.then_some(buckets)
+    }
+
+    /// Merges as long as the fill factor allows, whatever was reserved.
+    pub(crate) fn merge_all(&self, pin: &Pin) {
+        let mut left = Leftovers::new();
+        let page = self.meta.hold();
+        let least = self.meta.settings.min_buckets;
+        self.meta.set_floor(least);
+        loop {
+            let fits = i64::from(self.meta.settings.fill_factor) * i64::from(self.geometry().max_bucket());
+            if page.ntuples > fits {
+                break;
+            }
+            match self.merge(least, pin, &mut left) {
+                Moved::Done => {}
+                Moved::Busy => sync::prim::yield_now(),
+                Moved::OutOfMemory | Moved::AtLimit => break,
+            }
+        }
+        drop(page);
+        self.retire_pages(left, pin);
+    }
+
+    /// Waits where a bucket is busy: its holder waits for nothing.
+    fn split_patiently(&self, pin: &Pin, left: &mut Leftovers) -> bool {
+        loop {
+            match self.split(pin, left) {
+                Moved::Done => return true,
+                Moved::Busy => sync::prim::yield_now(),
+                Moved::OutOfMemory | Moved::AtLimit => return false,
+            }
+        }
+    }
+
+    /// Puts the exact count back: what a vacuum counted, for a policy that may have lost some.
+    pub(crate) fn correct_count(&self, live: i64) {
+        if self.meta.settings.count_policy == CountPolicy::OverflowSignal {
+            self.meta.private(0, true);
+            let mut page = self.meta.hold();
+            page.ntuples = live;
+            self.meta.published.set(live);
+        }
+    }
+}

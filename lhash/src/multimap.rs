@@ -1,0 +1,335 @@
+//! [`LHashMultiMap`]: a key has any number of values. Next: `table.rs`.
+
+use crate::config::{Builder, DefaultHashBuilder, MultiMap};
+use crate::draft::Draft;
+use crate::entry::{Entry, fold};
+use crate::family::{Entries, Families};
+use crate::iter::{IntoIter, Iter};
+use crate::reclaim::Pin;
+use crate::split::Leftovers;
+use crate::stats::Stats;
+use crate::table::{Search, Table};
+use crate::word::SlotWord;
+use core::fmt;
+use core::hash::{BuildHasher, Hash};
+use equivalent::Equivalent;
+use std::sync::Arc;
+
+/// A concurrent multimap that grows and shrinks one bucket at a time: PostgreSQL's hash index in memory.
+///
+/// ```
+/// use lhash::LHashMultiMap;
+///
+/// let index = LHashMultiMap::new();
+/// let index = index.pin();
+/// index.insert("rust", 1);
+/// index.insert("rust", 2);
+/// index.insert("c", 3);
+/// assert_eq!(index.count("rust"), 2);
+/// assert_eq!(index.remove_all("rust"), 2);
+/// assert_eq!(index.iter().collect::<Vec<_>>(), [(&"c", &3)]);
+/// ```
+///
+/// One key may have a million values: they are one chain, which a lookup of that key has to walk, but an insert
+/// goes to the first page with room, which is remembered.
+pub struct LHashMultiMap<K, V, S = DefaultHashBuilder, const N: usize = 7> {
+    table: Arc<Table<Entry<K, V>, N>>,
+    hasher: S,
+}
+
+impl<K, V> LHashMultiMap<K, V> {
+    /// An empty multimap.
+    ///
+    /// # Panics
+    /// If there is no memory.
+    pub fn new() -> Self {
+        Self::builder().build().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// A builder.
+    pub fn builder() -> Builder<K, V, MultiMap> {
+        Builder::new()
+    }
+}
+
+impl<K, V, S, const N: usize> LHashMultiMap<K, V, S, N> {
+    pub(crate) fn from_parts(table: Arc<Table<Entry<K, V>, N>>, hasher: S) -> Self {
+        Self { table, hasher }
+    }
+
+    /// Pins the multimap for this thread; see [`LHashMap::pin`](crate::LHashMap::pin).
+    #[inline]
+    pub fn pin(&self) -> PinnedMulti<'_, K, V, S, N> {
+        PinnedMulti { map: self, pin: Pin::new() }
+    }
+
+    /// The number of entries; see [`LHashMap::len`](crate::LHashMap::len).
+    pub fn len(&self) -> usize {
+        usize::try_from(self.table.meta.approx().max(0)).unwrap_or(usize::MAX)
+    }
+
+    /// Whether [`len`](Self::len) is 0.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Figures of the table.
+    pub fn stats(&self) -> Stats {
+        self.table.stats()
+    }
+}
+
+impl<K: Send + 'static, V: Send + 'static, S, const N: usize> LHashMultiMap<K, V, S, N> {
+    /// The number of entries, exact but for the operations under way; and does the splits that are due. Waits for the
+    /// metapage's lock.
+    pub fn exact_len(&self) -> usize {
+        usize::try_from(self.table.exact(&Pin::new()).max(0)).unwrap_or(usize::MAX)
+    }
+}
+
+impl<K, V> Default for LHashMultiMap<K, V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K: fmt::Debug, V: fmt::Debug, S, const N: usize> fmt::Debug for LHashMultiMap<K, V, S, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pin = Pin::new();
+        let entries = Entries::new(&*self.table, &pin);
+        f.debug_map().entries(entries.map(|(_, entry)| (&entry.key, &entry.value))).finish()
+    }
+}
+
+impl<K, V> FromIterator<(K, V)> for LHashMultiMap<K, V>
+where
+    K: Hash + Eq + Send + 'static,
+    V: Send + 'static,
+{
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
+        let map = Self::new();
+        map.pin().extend(entries);
+        map
+    }
+}
+
+impl<K, V, S, const N: usize> IntoIterator for LHashMultiMap<K, V, S, N> {
+    type Item = (K, V);
+    type IntoIter = IntoIter<K, V, N>;
+
+    fn into_iter(self) -> IntoIter<K, V, N> {
+        IntoIter::new(self.table)
+    }
+}
+
+/// A multimap with a pin; see [`Pinned`](crate::Pinned).
+pub struct PinnedMulti<'a, K, V, S, const N: usize = 7> {
+    map: &'a LHashMultiMap<K, V, S, N>,
+    pin: Pin,
+}
+
+/// What a vacuum did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Vacuumed {
+    /// Entries that were removed.
+    pub removed: u64,
+    /// Entries that were looked at and stayed.
+    pub live: u64,
+    /// Overflow pages that were given back.
+    pub pages: u64,
+}
+
+impl<K, V, S, const N: usize> PinnedMulti<'_, K, V, S, N> {
+    fn table(&self) -> &Table<Entry<K, V>, N> {
+        &self.map.table
+    }
+
+    /// As [`LHashMultiMap::len`].
+    pub fn len(&self) -> usize {
+        self.map.len()
+    }
+
+    /// As [`LHashMultiMap::is_empty`].
+    pub fn is_empty(&self) -> bool {
+        self.map.is_empty()
+    }
+
+    /// Lets go of all that was found under this pin, and pins anew.
+    pub fn repin(&mut self) {
+        self.pin.repin();
+    }
+
+    /// All entries; see [`Pinned::iter`](crate::Pinned::iter).
+    pub fn iter(&self) -> Iter<'_, K, V, N> {
+        Iter(Entries::new(self.table(), &self.pin))
+    }
+}
+
+impl<K, V, S: BuildHasher, const N: usize> PinnedMulti<'_, K, V, S, N> {
+    fn hash<Q: Hash + ?Sized>(&self, key: &Q) -> u32 {
+        fold(self.map.hasher.hash_one(key))
+    }
+
+    /// All values of a key, in no order, as they were at one moment.
+    pub fn get_all<'p, Q: Hash + Equivalent<K> + ?Sized>(
+        &'p self,
+        key: &'p Q,
+    ) -> impl Iterator<Item = &'p V> {
+        self.entries_of(key).map(|(_, entry)| &entry.value)
+    }
+
+    fn entries_of<'p, Q: Hash + Equivalent<K> + ?Sized>(
+        &'p self,
+        key: &'p Q,
+    ) -> impl Iterator<Item = (SlotWord, &'p Entry<K, V>)> {
+        let mut words = Vec::new();
+        self.table().collect_hash(self.hash(key), &mut words, &self.pin);
+        let entries =
+            words.into_iter().filter_map(|word| Some((word, self.table().entry(word.node()?, &self.pin))));
+        entries.filter(|(_, entry)| key.equivalent(&entry.key))
+    }
+
+    /// How many values a key has, at one moment. Walks them.
+    pub fn count<Q: Hash + Equivalent<K> + ?Sized>(&self, key: &Q) -> usize {
+        self.entries_of(key).count()
+    }
+
+    /// Whether a key has values. Lock-free.
+    pub fn contains<Q: Hash + Equivalent<K> + ?Sized>(&self, key: &Q) -> bool {
+        self.table().get(self.hash(key), &self.pin, |entry| key.equivalent(&entry.key)).is_some()
+    }
+}
+
+impl<K, V, S, const N: usize> PinnedMulti<'_, K, V, S, N>
+where
+    K: Hash + Eq + Send + 'static,
+    V: Send + 'static,
+    S: BuildHasher,
+{
+    /// Adds a value to a key. Looks for nothing: also one of a million values of a key is added in constant time, on
+    /// average over inserts that follow each other; after a remove, one insert looks for the first page with room.
+    ///
+    /// # Panics
+    /// If there is no memory.
+    pub fn insert(&self, key: K, value: V) {
+        let hash = self.hash(&key);
+        let draft = Draft::new_or_panic(self.table(), Entry { key, value }, &self.pin);
+        match self.table().link_blindly(draft.word(hash), &self.pin) {
+            Ok(added_page) => {
+                draft.linked();
+                self.table().count(1, added_page, hash, &self.pin);
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Inserts all.
+    ///
+    /// # Panics
+    /// If there is no memory.
+    pub fn extend(&self, entries: impl IntoIterator<Item = (K, V)>) {
+        let entries = entries.into_iter();
+        let all = self.len().saturating_add(entries.size_hint().0);
+        // Only a hint: if there is no room for so many, the inserts will tell.
+        self.table().split_for(all, &self.pin);
+        entries.for_each(|(key, value)| self.insert(key, value));
+    }
+
+    /// Removes one entry with this key and this value; returns its value.
+    pub fn remove_one<Q, W>(&self, key: &Q, value: &W) -> Option<&V>
+    where
+        Q: Hash + Equivalent<K> + ?Sized,
+        W: Equivalent<V> + ?Sized,
+    {
+        let hash = self.hash(key);
+        let is = |entry: &Entry<K, V>| key.equivalent(&entry.key) && value.equivalent(&entry.value);
+        while let Search::Hit(bucket, hit) = self.table().search(hash, &self.pin, is) {
+            if self.table().unlink(&bucket, &hit, &self.pin) {
+                self.table().count(-1, false, hash, &self.pin);
+                return Some(&hit.entry.value);
+            }
+        }
+        None
+    }
+
+    /// Removes all values that a key had at one moment; returns how many. Not one step: others may see some of them gone
+    /// already and others not yet.
+    pub fn remove_all<Q: Hash + Equivalent<K> + ?Sized>(&self, key: &Q) -> usize {
+        let hash = self.hash(key);
+        let mut dead: Vec<SlotWord> = self.entries_of(key).map(|(word, _)| word).collect();
+        dead.sort_unstable();
+        let mut left = Leftovers::new();
+        let removed = self.remove_words(hash, &dead, &mut left);
+        self.table().retire_pages(left, &self.pin);
+        removed as usize
+    }
+
+    /// Removes these entries of one bucket's hash, and counts that.
+    fn remove_words(&self, hash: u32, dead: &[SlotWord], left: &mut Leftovers) -> u64 {
+        if dead.is_empty() {
+            return 0;
+        }
+        let mut removed = Vec::new();
+        loop {
+            let geometry = self.table().geometry();
+            let number = geometry.address(hash);
+            self.table().remove_and_squeeze(number, dead, &self.pin, left, |word| removed.push(word));
+            // Split or merged meanwhile: some of them may be elsewhere.
+            if self.table().is_still(geometry) {
+                break;
+            }
+        }
+        for &word in &removed {
+            self.table().retire_word(word, &self.pin);
+        }
+        for _ in &removed {
+            self.table().count(-1, false, hash, &self.pin);
+        }
+        removed.len() as u64
+    }
+
+    /// Removes the entries of which `dead` says so, squeezes every chain, and puts the exact count back (which only
+    /// [`CountPolicy::OverflowSignal`](crate::CountPolicy::OverflowSignal) has lost). Bucket by bucket, while others
+    /// go on. `dead` runs with no lock held.
+    pub fn vacuum(&self, mut dead: impl FnMut(&K, &V) -> bool) -> Vacuumed {
+        let mut vacuumed = Vacuumed::default();
+        let families = Families::of(self.table().geometry());
+        let (mut words, mut doomed) = (Vec::new(), Vec::new());
+        let mut left = Leftovers::new();
+        for family in families {
+            self.table().collect_family(family, families.mask(), &mut words, &self.pin);
+            vacuumed.live += words.len() as u64;
+            let is_dead = |word: &SlotWord| {
+                let entry = word.node().map(|node| self.table().entry(node, &self.pin));
+                entry.is_some_and(|entry| dead(&entry.key, &entry.value))
+            };
+            doomed.extend(words.drain(..).filter(is_dead));
+            // By bucket, whatever the level is by now.
+            let geometry = self.table().geometry();
+            doomed.sort_unstable_by_key(|word| (geometry.address(word.hash()), *word));
+            for same in doomed.chunk_by(|a, b| geometry.address(a.hash()) == geometry.address(b.hash())) {
+                let removed = self.remove_words(same[0].hash(), same, &mut left);
+                vacuumed.removed += removed;
+                vacuumed.live -= removed;
+            }
+            doomed.clear();
+        }
+        vacuumed.pages = left.len() as u64;
+        self.table().retire_pages(left, &self.pin);
+        self.table().correct_count(vacuumed.live as i64);
+        vacuumed
+    }
+
+    /// Merges buckets and gives memory back; see [`Pinned::shrink_to_fit`](crate::Pinned::shrink_to_fit).
+    pub fn shrink_to_fit(&mut self) {
+        self.map.table.merge_all(&self.pin);
+        self.map.table.trim(&mut self.pin);
+    }
+}
+
+impl<K, V, S, const N: usize> fmt::Debug for PinnedMulti<'_, K, V, S, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PinnedMulti").field("len", &self.len()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,53 @@
+//! What operations return, beside references.
+
+use core::fmt;
+
+/// What [`Pinned::compute`](crate::Pinned::compute) shall do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation<V> {
+    /// Insert this value, or put it in the place of the one there is.
+    Insert(V),
+    /// Remove the key.
+    Remove,
+    /// Nothing.
+    Keep,
+}
+
+/// What [`Pinned::compute`](crate::Pinned::compute) did.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Computed<'p, V> {
+    /// There was no such key; now it has this value.
+    Inserted(&'p V),
+    /// The key has another value.
+    Updated {
+        /// The value before.
+        old: &'p V,
+        /// The value now.
+        new: &'p V,
+    },
+    /// The key had this value and is gone.
+    Removed(&'p V),
+    /// Nothing was done; this is the key's value.
+    Unchanged(Option<&'p V>),
+}
+
+/// Why [`Pinned::try_insert`](crate::Pinned::try_insert) inserted nothing: there is such a key.
+#[derive(Debug, PartialEq, Eq)]
+pub struct OccupiedError<'p, V> {
+    /// The key's value.
+    pub current: &'p V,
+    /// The value that was not inserted.
+    pub not_inserted: V,
+}
+
+impl<V: fmt::Debug> fmt::Display for OccupiedError<'_, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the key has the value {:?} already; {:?} was not inserted",
+            self.current, self.not_inserted
+        )
+    }
+}
+
+impl<V: fmt::Debug> std::error::Error for OccupiedError<'_, V> {}

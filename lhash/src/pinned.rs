@@ -1,0 +1,391 @@
+//! [`Pinned`]: a map's operations. Next: `table.rs`.
+
+use crate::draft::Draft;
+use crate::entry::Entry;
+use crate::family::Entries;
+use crate::iter::Iter;
+use crate::map::LHashMap;
+use crate::reclaim::Pin;
+use crate::table::{Bucket, Hit, Refused, Search, Table};
+use crate::{Computed, OccupiedError, Operation, ReserveError};
+use core::fmt;
+use core::hash::{BuildHasher, Hash};
+use equivalent::Equivalent;
+
+/// A map with a pin: references to what is found live as long as it.
+///
+/// * Lookups take no lock and write no shared memory (the pin writes its thread's own). They are linearizable, hits
+///   and misses, also while buckets are split and merged; they look again only when another thread has
+///   changed the same bucket meanwhile.
+/// * Writers lock one bucket, for a few stores. No user code runs under a lock: `Hash`, `Eq`, `Drop` and closures may
+///   panic, and may use the same map.
+/// * What is removed or replaced is dropped some time after the last pin that could see it, on whichever thread comes
+///   by, at the latest with the map.
+pub struct Pinned<'a, K, V, S, const N: usize = 7> {
+    pub(crate) map: &'a LHashMap<K, V, S, N>,
+    pub(crate) pin: Pin,
+}
+
+impl<K, V, S, const N: usize> Pinned<'_, K, V, S, N> {
+    fn table(&self) -> &Table<Entry<K, V>, N> {
+        &self.map.table
+    }
+
+    /// Lets go of all that was found under this pin, so that memory can be given back, and pins anew.
+    pub fn repin(&mut self) {
+        self.pin.repin();
+    }
+
+    /// As [`LHashMap::len`].
+    pub fn len(&self) -> usize {
+        self.map.len()
+    }
+
+    /// As [`LHashMap::is_empty`].
+    pub fn is_empty(&self) -> bool {
+        self.map.is_empty()
+    }
+
+    /// All entries, in no order. Each that is there throughout is met exactly once, whatever splits and merges run; one
+    /// that comes or goes meanwhile, at most once. It ends, however many are inserted meanwhile.
+    pub fn iter(&self) -> Iter<'_, K, V, N> {
+        Iter(Entries::new(self.table(), &self.pin))
+    }
+
+    /// All keys; as [`iter`](Self::iter).
+    pub fn keys(&self) -> impl Iterator<Item = &K> {
+        self.iter().map(|(key, _)| key)
+    }
+
+    /// All values; as [`iter`](Self::iter).
+    pub fn values(&self) -> impl Iterator<Item = &V> {
+        self.iter().map(|(_, value)| value)
+    }
+}
+
+impl<K, V, S: BuildHasher, const N: usize> Pinned<'_, K, V, S, N> {
+    /// A key's value. Lock-free.
+    #[inline]
+    pub fn get<Q: Hash + Equivalent<K> + ?Sized>(&self, key: &Q) -> Option<&V> {
+        self.get_key_value(key).map(|(_, value)| value)
+    }
+
+    /// A key as it is in the map, and its value. Lock-free.
+    #[inline]
+    pub fn get_key_value<Q: Hash + Equivalent<K> + ?Sized>(&self, key: &Q) -> Option<(&K, &V)> {
+        let hash = self.map.hash(key);
+        let entry = self.table().get(hash, &self.pin, |entry| key.equivalent(&entry.key))?;
+        Some((&entry.key, &entry.value))
+    }
+
+    /// Whether there is such a key. Lock-free.
+    #[inline]
+    pub fn contains_key<Q: Hash + Equivalent<K> + ?Sized>(&self, key: &Q) -> bool {
+        self.get_key_value(key).is_some()
+    }
+}
+
+type Found<'p, K, V, const N: usize> = (Bucket<'p, N>, Hit<'p, Entry<K, V>, N>);
+
+impl<K, V, S, const N: usize> Pinned<'_, K, V, S, N>
+where
+    K: Hash + Eq + Send + 'static,
+    V: Send + 'static,
+    S: BuildHasher,
+{
+    fn find<Q: Equivalent<K> + ?Sized>(&self, hash: u32, key: &Q) -> Search<'_, Entry<K, V>, N> {
+        self.table().search(hash, &self.pin, |entry| key.equivalent(&entry.key))
+    }
+
+    fn draft(&self, key: K, value: V) -> Draft<'_, Entry<K, V>, N> {
+        Draft::new_or_panic(self.table(), Entry { key, value }, &self.pin)
+    }
+
+    /// Links the draft in where nothing was found; `Err` if the bucket has changed since.
+    fn add<'p>(
+        &'p self,
+        bucket: &Bucket<'p, N>,
+        hash: u32,
+        draft: Draft<'p, Entry<K, V>, N>,
+    ) -> Result<&'p Entry<K, V>, Draft<'p, Entry<K, V>, N>> {
+        match self.table().link(bucket, draft.word(hash), &self.pin) {
+            Ok(added_page) => {
+                let entry = draft.linked();
+                self.table().count(1, added_page, hash, &self.pin);
+                Ok(entry)
+            }
+            Err(Refused::Stale) => Err(draft),
+            Err(Refused::OutOfMemory) => panic!("{}", crate::OutOfMemory),
+        }
+    }
+
+    /// Puts the draft in the place of what was found; `Err` if the bucket has changed since.
+    fn replace<'p>(
+        &'p self,
+        (bucket, hit): &Found<'p, K, V, N>,
+        hash: u32,
+        draft: Draft<'p, Entry<K, V>, N>,
+    ) -> Result<&'p Entry<K, V>, Draft<'p, Entry<K, V>, N>> {
+        if self.table().replace(bucket, hit, draft.word(hash)).is_err() {
+            return Err(draft);
+        }
+        let entry = draft.linked();
+        self.table().retire_word(hit.word, &self.pin);
+        Ok(entry)
+    }
+
+    fn unlink(&self, (bucket, hit): &Found<'_, K, V, N>, hash: u32) -> bool {
+        let unlinked = self.table().unlink(bucket, hit, &self.pin);
+        if unlinked {
+            self.table().count(-1, false, hash, &self.pin);
+        }
+        unlinked
+    }
+
+    /// Inserts, or puts another value in place of the key's. Returns the value there was. A key that is equal to the one
+    /// there is replaced too.
+    ///
+    /// # Panics
+    /// If there is no memory.
+    pub fn insert(&self, key: K, value: V) -> Option<&V> {
+        let hash = self.map.hash(&key);
+        let mut draft = self.draft(key, value);
+        loop {
+            let tried = match self.find(hash, &draft.entry().key) {
+                Search::Miss(bucket) => self.add(&bucket, hash, draft).map(|_| None),
+                Search::Hit(bucket, hit) => {
+                    let found = (bucket, hit);
+                    self.replace(&found, hash, draft).map(|_| Some(&found.1.entry.value))
+                }
+            };
+            match tried {
+                Ok(old) => return old,
+                Err(back) => draft = back,
+            }
+        }
+    }
+
+    /// Inserts if there is no such key.
+    ///
+    /// # Errors
+    /// If there is one: its value, and the one that was not inserted.
+    ///
+    /// # Panics
+    /// If there is no memory.
+    pub fn try_insert(&self, key: K, value: V) -> Result<&V, OccupiedError<'_, V>> {
+        let hash = self.map.hash(&key);
+        let mut draft = self.draft(key, value);
+        loop {
+            match self.find(hash, &draft.entry().key) {
+                Search::Hit(_, hit) => {
+                    let current = &hit.entry.value;
+                    return Err(OccupiedError { current, not_inserted: draft.take().value });
+                }
+                Search::Miss(bucket) => match self.add(&bucket, hash, draft) {
+                    Ok(entry) => return Ok(&entry.value),
+                    Err(back) => draft = back,
+                },
+            }
+        }
+    }
+
+    /// The key's value, or this one.
+    ///
+    /// # Panics
+    /// If there is no memory.
+    pub fn get_or_insert(&self, key: K, value: V) -> &V {
+        self.get_or_insert_with(key, || value)
+    }
+
+    /// The key's value, or one that `make` makes, which runs at most once, with no lock held. If another thread inserts
+    /// the key while it runs, that thread's value is returned and the made one is dropped: so two threads may both
+    /// make one, and all get the same.
+    ///
+    /// # Panics
+    /// If there is no memory.
+    pub fn get_or_insert_with(&self, key: K, make: impl FnOnce() -> V) -> &V {
+        let hash = self.map.hash(&key);
+        let found = self.table().get(hash, &self.pin, |entry| entry.key == key);
+        if let Some(entry) = found {
+            return &entry.value;
+        }
+        let value = make();
+        match self.try_insert(key, value) {
+            Ok(value) => value,
+            Err(OccupiedError { current, .. }) => current,
+        }
+    }
+
+    /// Puts `f` of the key's value in its place and returns that; `None` if there is no such key. `f` runs with no lock
+    /// held, and again if the bucket has changed meanwhile.
+    ///
+    /// # Panics
+    /// If there is no memory.
+    pub fn update(&self, key: K, f: impl Fn(&V) -> V) -> Option<&V> {
+        let hash = self.map.hash(&key);
+        let mut key = key;
+        loop {
+            let Search::Hit(bucket, hit) = self.find(hash, &key) else { return None };
+            let value = f(&hit.entry.value);
+            let draft = self.draft(key, value);
+            match self.replace(&(bucket, hit), hash, draft) {
+                Ok(entry) => return Some(&entry.value),
+                Err(back) => key = back.take().key,
+            }
+        }
+    }
+
+    /// Removes a key; returns its value.
+    pub fn remove<Q: Hash + Equivalent<K> + ?Sized>(&self, key: &Q) -> Option<&V> {
+        self.remove_if(key, |_, _| true)
+    }
+
+    /// Removes a key if `dead` says so of it and its value; returns the value. `dead` runs with no lock held, and again if
+    /// the bucket has changed meanwhile: what is removed is what it last said so of.
+    pub fn remove_if<Q: Hash + Equivalent<K> + ?Sized>(
+        &self,
+        key: &Q,
+        mut dead: impl FnMut(&K, &V) -> bool,
+    ) -> Option<&V> {
+        let hash = self.map.hash(key);
+        loop {
+            let Search::Hit(bucket, hit) = self.find(hash, key) else { return None };
+            let entry = hit.entry;
+            if !dead(&entry.key, &entry.value) {
+                return None;
+            }
+            if self.unlink(&(bucket, hit), hash) {
+                return Some(&entry.value);
+            }
+        }
+    }
+
+    /// Looks at the key's value and inserts, replaces, removes or does nothing, in one step. `f` runs with no lock held,
+    /// and again if the bucket has changed meanwhile: what is done is what it said last.
+    ///
+    /// ```
+    /// use lhash::{Computed, LHashMap, Operation};
+    ///
+    /// let map = LHashMap::from([("a", 1)]);
+    /// let map = map.pin();
+    /// let count_down = |value: Option<&i32>| match value {
+    ///     None | Some(0) => Operation::Remove,
+    ///     Some(n) => Operation::Insert(n - 1),
+    /// };
+    /// assert_eq!(map.compute("a", count_down), Computed::Updated { old: &1, new: &0 });
+    /// assert_eq!(map.compute("a", count_down), Computed::Removed(&0));
+    /// assert_eq!(map.compute("a", count_down), Computed::Unchanged(None));
+    /// ```
+    ///
+    /// # Panics
+    /// If there is no memory.
+    pub fn compute(&self, key: K, mut f: impl FnMut(Option<&V>) -> Operation<V>) -> Computed<'_, V> {
+        let hash = self.map.hash(&key);
+        let mut key = key;
+        loop {
+            let search = self.find(hash, &key);
+            let current = match &search {
+                Search::Hit(_, hit) => Some(&hit.entry.value),
+                Search::Miss(_) => None,
+            };
+            let back = match (f(current), search) {
+                (Operation::Keep, _) | (Operation::Remove, Search::Miss(_)) => {
+                    return Computed::Unchanged(current);
+                }
+                (Operation::Remove, Search::Hit(bucket, hit)) => {
+                    let old = &hit.entry.value;
+                    if self.unlink(&(bucket, hit), hash) {
+                        return Computed::Removed(old);
+                    }
+                    continue;
+                }
+                (Operation::Insert(value), Search::Miss(bucket)) => {
+                    match self.add(&bucket, hash, self.draft(key, value)) {
+                        Ok(entry) => return Computed::Inserted(&entry.value),
+                        Err(back) => back,
+                    }
+                }
+                (Operation::Insert(value), Search::Hit(bucket, hit)) => {
+                    let old = &hit.entry.value;
+                    match self.replace(&(bucket, hit), hash, self.draft(key, value)) {
+                        Ok(entry) => return Computed::Updated { old, new: &entry.value },
+                        Err(back) => back,
+                    }
+                }
+            };
+            key = back.take().key;
+        }
+    }
+
+    /// Removes the entries of which `keep` says no. Each is looked at as [`iter`](Self::iter) meets it; one that was replaced
+    /// since then stays. `keep` runs with no lock held and may use the map.
+    pub fn retain(&self, mut keep: impl FnMut(&K, &V) -> bool) {
+        for (word, entry) in Entries::new(self.table(), &self.pin) {
+            if !keep(&entry.key, &entry.value) {
+                self.remove_entry(word.hash(), entry);
+            }
+        }
+    }
+
+    /// Removes all entries that [`iter`](Self::iter) meets.
+    pub fn clear(&self) {
+        self.retain(|_, _| false);
+    }
+
+    /// Removes this very entry, if it is still linked.
+    fn remove_entry(&self, hash: u32, entry: &Entry<K, V>) {
+        while let Search::Hit(bucket, hit) =
+            self.table().search(hash, &self.pin, |linked| core::ptr::eq(linked, entry))
+        {
+            if self.unlink(&(bucket, hit), hash) {
+                return;
+            }
+        }
+    }
+
+    /// Inserts all; of entries with equal keys the last one stays. Returns how many keys there were not before. Makes room
+    /// for as many as the iterator announces.
+    ///
+    /// # Panics
+    /// If there is no memory.
+    pub fn extend(&self, entries: impl IntoIterator<Item = (K, V)>) -> usize {
+        let entries = entries.into_iter();
+        // Only a hint: if there is no room for so many, the inserts will tell.
+        self.table().split_for(self.len().saturating_add(entries.size_hint().0), &self.pin);
+        entries.filter_map(|(key, value)| self.insert(key, value).is_none().then_some(())).count()
+    }
+
+    /// Makes room for `additional` more entries.
+    ///
+    /// # Panics
+    /// If there is no memory, or if there would be more than 2^32 buckets.
+    pub fn reserve(&self, additional: usize) {
+        self.try_reserve(additional).unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    /// Makes room for `additional` more entries: as many can be inserted without a split. The room stays until
+    /// [`shrink_to_fit`](Self::shrink_to_fit).
+    ///
+    /// # Errors
+    /// If there is no memory, or if there would be more than 2^32 buckets.
+    pub fn try_reserve(&self, additional: usize) -> Result<(), ReserveError> {
+        let all = self.len().checked_add(additional).ok_or(ReserveError { additional })?;
+        let buckets = self.table().split_for(all, &self.pin).ok_or(ReserveError { additional })?;
+        self.table().meta.set_floor(buckets);
+        Ok(())
+    }
+
+    /// Merges as many buckets as the fill factor allows, never below the least number, and gives memory back that nobody
+    /// uses: segments of buckets, and segments of nodes and overflow pages in which nothing is left. What other
+    /// threads' pins still see follows later.
+    pub fn shrink_to_fit(&mut self) {
+        self.map.table.merge_all(&self.pin);
+        self.map.table.trim(&mut self.pin);
+    }
+}
+
+impl<K, V, S, const N: usize> fmt::Debug for Pinned<'_, K, V, S, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pinned").field("len", &self.len()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,344 @@
+//! The table under map and multimap: what an operation does with a bucket. Entries are opaque here; whether one is
+//! the sought one is asked of the caller, never under a lock. Next: `chain.rs`, the walk; beside it `split.rs`.
+//!
+//! Invariants:
+//! * I5: an entry of hash h is linked in the chain of bucket `address(h)`, and nowhere else; while a holder moves it
+//!   (`MOVING`), in the chain of that bucket's partner too.
+//! * I6: only the holder of a bucket stores to its chain. A holder changes one entry, or moves entries (each at most
+//!   once), and unlocks with another stamp.
+//! * I7: the geometry changes under the metapage's lock, while the two buckets concerned are held.
+
+use crate::addr::Geometry;
+use crate::chunks::{Chunks, Segment};
+use crate::error::OutOfMemory;
+use crate::meta::Meta;
+use crate::nodes::Nodes;
+use crate::page::{OverflowPages, Page, PageId, Slot};
+use crate::reclaim::Pin;
+use crate::word::{Control, SlotWord};
+use crossbeam_utils::CachePadded;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Weak};
+use sync::LwLock;
+use sync::prim::atomic::{AtomicU64, Ordering};
+use sync::prim::{spin_loop, yield_now};
+
+/// How often a writer looks at a locked bucket again before it queues; each time it pauses twice as long.
+const SPIN_ROUNDS: u32 = if cfg!(all(loom, feature = "loom")) { 0 } else { 8 };
+
+/// Queues for locked buckets. Only the first of a queue looks; the others sleep.
+const QUEUES: usize = 8;
+
+#[derive(Debug)]
+pub(crate) struct Table<T, const N: usize> {
+    geometry: AtomicU64,
+    pub(crate) buckets: Chunks<Page<N>>,
+    pub(crate) overflow: OverflowPages<N>,
+    pub(crate) nodes: Nodes<T>,
+    pub(crate) meta: CachePadded<Meta>,
+    queues: [LwLock<()>; QUEUES],
+    this: Weak<Self>,
+}
+
+/// A bucket as a thread met it.
+#[derive(Debug)]
+pub(crate) struct Bucket<'p, const N: usize> {
+    pub(crate) number: u32,
+    pub(crate) page: &'p Page<N>,
+    pub(crate) seen: Control,
+    geometry: Geometry,
+}
+
+/// An entry where a thread found it.
+#[derive(Debug)]
+pub(crate) struct Hit<'p, T, const N: usize> {
+    pub(crate) slot: &'p Slot,
+    /// The overflow page it is on.
+    pub(crate) page: Option<PageId>,
+    pub(crate) word: SlotWord,
+    pub(crate) entry: &'p T,
+}
+
+/// What a writer found: as it is in a version of an unlocked bucket.
+pub(crate) enum Search<'p, T, const N: usize> {
+    Hit(Bucket<'p, N>, Hit<'p, T, N>),
+    Miss(Bucket<'p, N>),
+}
+
+/// Why a change was not made.
+pub(crate) enum Refused {
+    /// The bucket has changed since it was looked at: look again.
+    Stale,
+    OutOfMemory,
+}
+
+impl<T, const N: usize> Table<T, N> {
+    pub(crate) fn new(buckets: u32, meta: Meta) -> Result<Arc<Self>, OutOfMemory> {
+        let primary = Chunks::new();
+        let mut segment = Segment::of(0).0;
+        while segment.first() < u64::from(buckets) {
+            primary.add(segment)?;
+            segment = segment.next();
+        }
+        Ok(Arc::new_cyclic(|this| Self {
+            geometry: AtomicU64::new(Geometry::new(buckets - 1).bits()),
+            buckets: primary,
+            overflow: OverflowPages::new(),
+            nodes: Nodes::new(),
+            meta: CachePadded::new(meta),
+            queues: core::array::from_fn(|_| LwLock::new(())),
+            this: this.clone(),
+        }))
+    }
+
+    #[inline]
+    pub(crate) fn geometry(&self) -> Geometry {
+        // ORD(LH-GEO acq): the entries of a bucket that was split off, or merged into, before it has its address.
+        Geometry::from_bits(self.geometry.load(Ordering::Acquire))
+    }
+
+    /// The geometry after a walk.
+    #[inline]
+    pub(crate) fn is_still(&self, geometry: Geometry) -> bool {
+        // Relaxed: what a mover did to the buckets we walked comes after its flags, and is unlocked after its geometry.
+        self.geometry.load(Ordering::Relaxed) == geometry.bits()
+    }
+
+    /// For the holder of the metapage and of both buckets (I7).
+    pub(crate) fn set_geometry(&self, geometry: Geometry) {
+        // ORD(LH-GEO rel): the entries, where they are now.
+        self.geometry.store(geometry.bits(), Ordering::Release);
+    }
+
+    /// The bucket of a hash.
+    #[inline]
+    pub(crate) fn bucket<'p>(&'p self, hash: u32, pin: &'p Pin) -> Bucket<'p, N> {
+        loop {
+            let geometry = self.geometry();
+            let number = geometry.address(hash);
+            // A segment that is not there belonged to another geometry.
+            if let Some(page) = self.buckets.get(number, pin) {
+                return Bucket { number, page, seen: page.control(), geometry };
+            }
+        }
+    }
+
+    /// Whether a walk that found nothing speaks for the whole table at one moment.
+    #[inline]
+    pub(crate) fn is_current(&self, bucket: &Bucket<'_, N>) -> bool {
+        bucket.seen.is_same_version(bucket.page.control_again()) && self.is_still(bucket.geometry)
+    }
+
+    /// Finds an entry. Lock-free: it looks again only when others have changed the bucket meanwhile.
+    #[inline]
+    pub(crate) fn get<'p>(
+        &'p self,
+        hash: u32,
+        pin: &'p Pin,
+        mut is: impl FnMut(&T) -> bool,
+    ) -> Option<&'p T> {
+        loop {
+            let bucket = self.bucket(hash, pin);
+            if let Some(hit) = self.find_in(bucket.page, bucket.seen, hash, pin, &mut is) {
+                return Some(hit.entry);
+            }
+            if bucket.seen.is_moving() {
+                let found = self.find_while_moving(&bucket, hash, pin, &mut is);
+                if found.is_some() {
+                    return found;
+                }
+            }
+            if self.is_current(&bucket) {
+                return None;
+            }
+        }
+    }
+
+    /// An entry moves at most once while a bucket's flag is up, and is published before it is cleared. If the first
+    /// pass over both buckets misses it, it moved during that pass, and the second meets it where it went.
+    #[cold]
+    fn find_while_moving<'p>(
+        &'p self,
+        bucket: &Bucket<'p, N>,
+        hash: u32,
+        pin: &'p Pin,
+        is: &mut impl FnMut(&T) -> bool,
+    ) -> Option<&'p T> {
+        let partner = bucket.geometry.partner_of(bucket.number);
+        let partner = partner.and_then(|number| self.buckets.get(number, pin));
+        for page in [Some(bucket.page), partner, Some(bucket.page), partner].into_iter().flatten() {
+            if let Some(hit) = self.find_in(page, page.control(), hash, pin, is) {
+                return Some(hit.entry);
+            }
+        }
+        None
+    }
+
+    /// Finds an entry, or its absence, in a version of its bucket that can be locked.
+    pub(crate) fn search<'p>(
+        &'p self,
+        hash: u32,
+        pin: &'p Pin,
+        mut is: impl FnMut(&T) -> bool,
+    ) -> Search<'p, T, N> {
+        loop {
+            let bucket = self.unlocked_bucket(hash, pin);
+            let found = self.find_in(bucket.page, bucket.seen, hash, pin, &mut is);
+            if self.is_current(&bucket) {
+                return match found {
+                    Some(hit) => Search::Hit(bucket, hit),
+                    None => Search::Miss(bucket),
+                };
+            }
+        }
+    }
+
+    /// The bucket of a hash, once nobody holds it.
+    #[inline]
+    pub(crate) fn unlocked_bucket<'p>(&'p self, hash: u32, pin: &'p Pin) -> Bucket<'p, N> {
+        loop {
+            let bucket = self.bucket(hash, pin);
+            if !bucket.seen.is_locked() {
+                return bucket;
+            }
+            self.wait_for(bucket.number, bucket.page);
+        }
+    }
+
+    /// Waits until a bucket is unlocked.
+    #[cold]
+    pub(crate) fn wait_for(&self, number: u32, page: &Page<N>) {
+        for round in 0..SPIN_ROUNDS {
+            (0..1 << round).for_each(|_| spin_loop());
+            if !page.control_again().is_locked() {
+                return;
+            }
+        }
+        let _turn = self.queues[number as usize % QUEUES].write();
+        while page.control_again().is_locked() {
+            yield_now();
+        }
+    }
+
+    /// Puts another entry in the place of one.
+    pub(crate) fn replace(
+        &self,
+        bucket: &Bucket<'_, N>,
+        hit: &Hit<'_, T, N>,
+        word: SlotWord,
+    ) -> Result<(), Refused> {
+        let held = bucket.page.lock(bucket.seen).ok_or(Refused::Stale)?;
+        hit.slot.store(word);
+        bucket.page.set_control(held.changed());
+        Ok(())
+    }
+
+    /// Links an entry in; whether that took another overflow page.
+    pub(crate) fn link(&self, bucket: &Bucket<'_, N>, word: SlotWord, pin: &Pin) -> Result<bool, Refused> {
+        let held = bucket.page.lock(bucket.seen).ok_or(Refused::Stale)?;
+        match self.add_held(bucket.page, held, word, pin) {
+            Ok((control, added_page)) => {
+                bucket.page.set_control(control.changed());
+                Ok(added_page)
+            }
+            Err(OutOfMemory) => {
+                bucket.page.set_control(held.untouched());
+                Err(Refused::OutOfMemory)
+            }
+        }
+    }
+
+    /// Links an entry in without having looked for it: a multimap's insert.
+    pub(crate) fn link_blindly(&self, word: SlotWord, pin: &Pin) -> Result<bool, OutOfMemory> {
+        loop {
+            let bucket = self.unlocked_bucket(word.hash(), pin);
+            // A bucket that was split or merged between the two loads has another geometry by now; one that is split
+            // or merged from here on gets another stamp.
+            if !self.is_still(bucket.geometry) {
+                continue;
+            }
+            match self.link(&bucket, word, pin) {
+                Ok(added_page) => return Ok(added_page),
+                Err(Refused::Stale) => {}
+                Err(Refused::OutOfMemory) => return Err(OutOfMemory),
+            }
+        }
+    }
+}
+
+impl<T: Send + 'static, const N: usize> Table<T, N> {
+    /// Takes an entry out; whether it was still there.
+    pub(crate) fn unlink(&self, bucket: &Bucket<'_, N>, hit: &Hit<'_, T, N>, pin: &Pin) -> bool {
+        let Some(held) = bucket.page.lock(bucket.seen) else { return false };
+        hit.slot.store(SlotWord::EMPTY);
+        let mut emptied = None;
+        let control = match hit.page {
+            Some(page) => self.squeeze_out(bucket.page, held, page, &mut emptied, pin),
+            None => self.forget_hint(held, pin),
+        };
+        bucket.page.set_control(control.changed());
+        self.retire_page(emptied, pin);
+        self.retire_word(hit.word, pin);
+        true
+    }
+
+    /// Drops the node of an entry that was unlinked or replaced, once no reader can be there. Runs user code, and
+    /// must not be called with a lock held.
+    pub(crate) fn retire_word(&self, word: SlotWord, pin: &Pin) {
+        if let Some(numbers) = word.node().and_then(|node| self.nodes.retire(node)) {
+            self.drop_nodes_later(numbers, pin);
+        }
+    }
+
+    /// As `retire_word`, for a page.
+    pub(crate) fn retire_page(&self, page: Option<PageId>, pin: &Pin) {
+        if let Some(numbers) = page.and_then(|page| self.overflow.retire(page)) {
+            self.reuse_pages_later(numbers, pin);
+        }
+    }
+
+    fn drop_nodes_later(&self, numbers: Vec<u32>, pin: &Pin) {
+        // SAFETY: they were retired, and this runs when the pins of now are gone.
+        self.later(pin, move |table| unsafe { table.nodes.drop_all(&numbers) });
+    }
+
+    fn reuse_pages_later(&self, numbers: Vec<u32>, pin: &Pin) {
+        self.later(pin, move |table| table.overflow.give_back_all(&numbers));
+    }
+
+    fn later(&self, pin: &Pin, f: impl FnOnce(&Self) + Send + 'static) {
+        let table = Elsewhere(self.this.clone());
+        pin.defer(move || {
+            let table = { table }.0.upgrade();
+            // If this is the last owner, the table ends here; a panic in a `Drop` is reported and goes no further.
+            _ = catch_unwind(AssertUnwindSafe(move || table.inspect(|table| f(table))));
+        });
+        pin.flush();
+    }
+
+    /// Gives back what nobody uses.
+    pub(crate) fn trim(&self, pin: &mut Pin) {
+        self.drop_nodes_later(self.nodes.take_retired(), pin);
+        self.reuse_pages_later(self.overflow.take_retired(), pin);
+        Self::let_epochs_pass(pin);
+        self.nodes.trim(pin);
+        self.overflow.trim(pin);
+        Self::let_epochs_pass(pin);
+    }
+
+    /// Enough of them for what was deferred just now, unless somebody else is pinned.
+    fn let_epochs_pass(pin: &mut Pin) {
+        for _ in 0..4 {
+            pin.flush();
+            pin.repin();
+        }
+        pin.flush();
+    }
+}
+
+/// A table on its way to another thread, where what was retired is dropped.
+struct Elsewhere<T, const N: usize>(Weak<Table<T, N>>);
+
+// SAFETY: there it drops entries that nobody else can see, and perhaps the whole table: `T: Send` allows both. All
+// else that it touches is atomics and mutexes.
+unsafe impl<T: Send, const N: usize> Send for Elsewhere<T, N> {}
