@@ -326,13 +326,13 @@ impl<T: Send + 'static, const N: usize> Table<T, N> {
         Self::let_epochs_pass(pin);
     }
 
-    /// Enough of them for what was deferred just now, unless somebody else is pinned.
+    /// Enough of them for what was deferred just now, unless somebody else is pinned: the collector does a few things
+    /// each time.
     fn let_epochs_pass(pin: &mut Pin) {
-        for _ in 0..4 {
+        for _ in 0..32 {
             pin.flush();
             pin.repin();
         }
-        pin.flush();
     }
 }
 
