@@ -15,8 +15,8 @@ use sync::prim::atomic::{AtomicPtr, Ordering};
 const BASE_BITS: u32 = if cfg!(all(loom, feature = "loom")) { 2 } else { 6 };
 const BASE: u64 = 1 << BASE_BITS;
 
-/// Segments for 2^32 elements.
-const SEGMENTS: usize = (33 - BASE_BITS as usize) * 4;
+/// Segments for 2^32 elements; models get by with a few.
+const SEGMENTS: usize = if cfg!(all(loom, feature = "loom")) { 12 } else { (33 - BASE_BITS as usize) * 4 };
 
 /// What segments are made of.
 pub(crate) trait Element: Sized {
@@ -77,7 +77,7 @@ impl<T: Element> Chunks<T> {
     #[inline]
     pub(crate) fn get<'p>(&'p self, index: u32, _pin: &'p Pin) -> Option<&'p T> {
         let (segment, offset) = Segment::of(index);
-        // ORD(LH-SEG acq): the segment's elements.
+        // ORD(LH-SEG acq): the segment's elements, or why it is gone.
         let first = NonNull::new(self.directory[segment.0 as usize].load(Ordering::Acquire))?;
         // SAFETY: I1, and the offset is less than the segment's length.
         let element = unsafe { first.add(offset) };
@@ -109,8 +109,8 @@ impl<T: Element> Chunks<T> {
     where
         T: 'static,
     {
-        // Relaxed: readers that find the segment gone look at nothing in it.
-        let first = self.directory[segment.0 as usize].swap(ptr::null_mut(), Ordering::Relaxed);
+        // ORD(LH-SEG rel): to who finds the segment gone, the geometry that does without it.
+        let first = self.directory[segment.0 as usize].swap(ptr::null_mut(), Ordering::Release);
         if let Some(first) = NonNull::new(first) {
             let owned = OwnedSegment { first, len: segment.len() };
             pin.defer(move || drop(owned));

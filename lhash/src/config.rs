@@ -115,6 +115,7 @@ const LEAST_BUCKETS: u32 = 4;
 const MAX_MIN_BUCKETS: u32 = 1 << 31;
 const MAX_FILL_FACTOR: u32 = 1 << 20;
 const MAX_CAP: u32 = 1 << 24;
+const MAX_PERCENT: u8 = 90;
 
 /// PostgreSQL's figures for 4-byte keys and pages of 8 KiB.
 const POSTGRES_PAGE_SLOTS: usize = 407;
@@ -191,12 +192,18 @@ impl<K, V, M, S, const N: usize> Builder<K, V, M, S, N> {
     }
 
     fn check(&self) -> Result<(), ConfigError> {
-        let Settings { fill_factor, min_buckets, count_policy, .. } = self.settings;
+        let Settings { fill_factor, min_buckets, count_policy, shrink, .. } = self.settings;
         if !(1..=MAX_FILL_FACTOR).contains(&fill_factor) {
             return Err(ConfigError::FillFactor { value: fill_factor, max: MAX_FILL_FACTOR });
         }
         if !(1..=MAX_MIN_BUCKETS).contains(&min_buckets) {
             return Err(ConfigError::MinBuckets { value: min_buckets, max: MAX_MIN_BUCKETS });
+        }
+        match shrink {
+            ShrinkPolicy::Below { percent } if percent > MAX_PERCENT => {
+                return Err(ConfigError::ShrinkPercent { value: percent, max: MAX_PERCENT });
+            }
+            _ => {}
         }
         match count_policy {
             CountPolicy::Deferred { cap } | CountPolicy::Quiet { cap } if !(1..=MAX_CAP).contains(&cap) => {

@@ -62,6 +62,13 @@ pub enum ConfigError {
         /// The most there can be.
         max: u32,
     },
+    /// The percentage of a shrink policy is above the maximum.
+    ShrinkPercent {
+        /// What was asked for.
+        value: u8,
+        /// The most there can be.
+        max: u8,
+    },
     /// There is no memory for the buckets.
     OutOfMemory,
 }
@@ -78,6 +85,9 @@ impl fmt::Display for ConfigError {
             }
             Self::Cap { value, max } => {
                 write!(f, "the cap of a count policy must be 1 to {max}, but is {value}")
+            }
+            Self::ShrinkPercent { value, max } => {
+                write!(f, "the percentage of a shrink policy must be at most {max}, but is {value}")
             }
             Self::OutOfMemory => f.write_str("out of memory for the buckets"),
         }

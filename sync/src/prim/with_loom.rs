@@ -17,7 +17,7 @@ pub mod atomic {
     };
 }
 
-use atomic::{AtomicU32, AtomicU64, Ordering};
+use atomic::{AtomicU64, Ordering};
 use bytemuck::{AnyBitPattern, NoUninit};
 
 /// A cell whose accesses loom checks.
