@@ -12,11 +12,11 @@ use core::ptr::{self, NonNull};
 use sync::prim::atomic::{AtomicPtr, Ordering};
 
 /// Added to an index, so that the first segments are not smaller than a quarter of it.
-const BASE_BITS: u32 = if cfg!(all(loom, feature = "loom")) { 2 } else { 6 };
+const BASE_BITS: u32 = if crate::reclaim::IN_A_MODEL { 2 } else { 6 };
 const BASE: u64 = 1 << BASE_BITS;
 
 /// Segments for 2^32 elements; models get by with a few.
-const SEGMENTS: usize = if cfg!(all(loom, feature = "loom")) { 12 } else { (33 - BASE_BITS as usize) * 4 };
+const SEGMENTS: usize = if crate::reclaim::IN_A_MODEL { 12 } else { (33 - BASE_BITS as usize) * 4 };
 
 /// What segments are made of.
 pub(crate) trait Element: Sized {

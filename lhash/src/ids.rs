@@ -6,7 +6,7 @@ use crate::error::OutOfMemory;
 use crossbeam_utils::CachePadded;
 use sync::prim::{Mutex, thread_number};
 
-const SMALL: bool = cfg!(all(loom, feature = "loom"));
+const SMALL: bool = crate::reclaim::IN_A_MODEL;
 /// How many numbers a shard fetches at a time; it keeps at most twice as many.
 const BATCH: usize = if SMALL { 1 } else { 32 };
 

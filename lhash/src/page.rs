@@ -84,16 +84,17 @@ impl<const N: usize> Page<N> {
         Control::from_bits(self.head.load(Ordering::Relaxed))
     }
 
-    /// Locks the bucket if it is as it was `seen`, and free; returns the locked control.
+    /// Locks the bucket if it is as it was `seen`, by `control`, and free; returns the locked control.
     #[inline]
     pub(crate) fn lock(&self, seen: Control) -> Option<Control> {
         if seen.is_locked() {
             return None;
         }
         let (from, to) = (seen.bits(), seen.locked());
-        // ORD(LH-LOCK acq): the stores of those who held the bucket before.
+        // Relaxed, both: `control` acquired this very version; whoever put the same word back since has changed
+        // nothing.
         self.head
-            .compare_exchange(from, to.bits(), Ordering::Acquire, Ordering::Relaxed) // Relaxed: decides nothing
+            .compare_exchange(from, to.bits(), Ordering::Relaxed, Ordering::Relaxed)
             .is_ok()
             .then_some(to)
     }
@@ -117,7 +118,7 @@ impl<const N: usize> Page<N> {
     }
 }
 
-#[cfg(not(all(loom, feature = "loom")))]
+#[cfg(not(any(all(loom, feature = "loom"), all(shuttle, feature = "shuttle"))))]
 mod zeroed {
     use super::{Element, Page};
 
@@ -131,7 +132,7 @@ mod zeroed {
     }
 }
 
-#[cfg(all(loom, feature = "loom"))]
+#[cfg(any(all(loom, feature = "loom"), all(shuttle, feature = "shuttle")))]
 impl<const N: usize> Element for Page<N> {
     fn segment(len: usize) -> Option<Box<[Self]>> {
         let page =

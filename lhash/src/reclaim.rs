@@ -1,19 +1,22 @@
 //! The epochs under which memory that readers may still see is given back: crossbeam-epoch's default collector. Under
-//! loom nothing is given back before the model ends.
+//! loom or shuttle nothing is given back before the model ends.
 
-#[cfg(not(all(loom, feature = "loom")))]
+#[cfg(not(any(all(loom, feature = "loom"), all(shuttle, feature = "shuttle"))))]
 use crossbeam_epoch as epoch;
+
+/// Whether the crate is built for a model: everything is small then.
+pub(crate) const IN_A_MODEL: bool = cfg!(any(all(loom, feature = "loom"), all(shuttle, feature = "shuttle")));
 
 /// While it lives, nothing is given back that a reader could have found since it was made. `!Send`.
 #[derive(Debug)]
 pub(crate) struct Pin {
-    #[cfg(not(all(loom, feature = "loom")))]
+    #[cfg(not(any(all(loom, feature = "loom"), all(shuttle, feature = "shuttle"))))]
     guard: epoch::Guard,
-    #[cfg(all(loom, feature = "loom"))]
+    #[cfg(any(all(loom, feature = "loom"), all(shuttle, feature = "shuttle")))]
     not_send: core::marker::PhantomData<*const ()>,
 }
 
-#[cfg(not(all(loom, feature = "loom")))]
+#[cfg(not(any(all(loom, feature = "loom"), all(shuttle, feature = "shuttle"))))]
 impl Pin {
     #[inline]
     pub(crate) fn new() -> Self {
@@ -36,7 +39,7 @@ impl Pin {
     }
 }
 
-#[cfg(all(loom, feature = "loom"))]
+#[cfg(any(all(loom, feature = "loom"), all(shuttle, feature = "shuttle")))]
 impl Pin {
     pub(crate) fn new() -> Self {
         Self { not_send: core::marker::PhantomData }

@@ -24,7 +24,7 @@ use sync::prim::atomic::{AtomicU64, Ordering};
 use sync::prim::{spin_loop, yield_now};
 
 /// How often a writer looks at a locked bucket again before it queues; each time it pauses twice as long.
-const SPIN_ROUNDS: u32 = if cfg!(all(loom, feature = "loom")) { 0 } else { 8 };
+const SPIN_ROUNDS: u32 = if crate::reclaim::IN_A_MODEL { 0 } else { 8 };
 
 /// Queues for locked buckets. Only the first of a queue looks; the others sleep.
 const QUEUES: usize = 8;
