@@ -73,6 +73,7 @@
 //! | `loom` | the crate on loom's primitives; only together with `--cfg loom` |
 
 mod addr;
+mod bulk;
 mod chain;
 mod chunks;
 mod config;

@@ -10,7 +10,8 @@ use sync::prim::atomic::{AtomicI64, Ordering};
 use sync::{Absorb, CondGuard, CondLock, ShardedCounter};
 
 /// How many splits or merges one insert or remove does at most: more than one where several are due at once, since
-/// others have counted for a while, or have been told that a bucket was busy.
+/// others have left their counts pending, or have met a busy bucket. Where nothing is left pending it is one, as in
+/// PostgreSQL.
 const MOVES: u32 = 4;
 
 /// With `Sharded`, one insert in so many compares the count with the threshold.
@@ -142,6 +143,13 @@ impl Meta {
         self.floor.set(i64::from(buckets.max(self.settings.min_buckets)));
     }
 
+    fn moves(&self) -> u32 {
+        match self.settings.count_policy {
+            CountPolicy::Exact | CountPolicy::OverflowSignal => 1,
+            _ => MOVES,
+        }
+    }
+
     fn floor(&self) -> u32 {
         self.floor.get() as u32
     }
@@ -224,9 +232,9 @@ impl<T: Send + 'static, const N: usize> Table<T, N> {
         meta.counted.add(1);
         let mut left = Leftovers::new();
         if ntuples > self.threshold() {
-            self.split_while_due(ntuples, MOVES, pin, &mut left);
+            self.split_while_due(ntuples, meta.moves(), pin, &mut left);
         } else if n < 0 && ntuples < self.merge_threshold() {
-            self.merge_while_due(ntuples, MOVES, pin, &mut left);
+            self.merge_while_due(ntuples, meta.moves(), pin, &mut left);
         }
         left
     }

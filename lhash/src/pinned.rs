@@ -1,4 +1,4 @@
-//! [`Pinned`]: a map's operations. Next: `table.rs`.
+//! [`Pinned`]: a map's operations, key by key. Next: `table.rs`; beside it `bulk.rs`, the whole map at once.
 
 use crate::draft::Draft;
 use crate::entry::Entry;
@@ -7,7 +7,7 @@ use crate::iter::Iter;
 use crate::map::LHashMap;
 use crate::reclaim::Pin;
 use crate::table::{Bucket, Hit, Refused, Search, Table};
-use crate::{Computed, OccupiedError, Operation, ReserveError};
+use crate::{Computed, OccupiedError, Operation};
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
@@ -27,7 +27,7 @@ pub struct Pinned<'a, K, V, S, const N: usize = 7> {
 }
 
 impl<K, V, S, const N: usize> Pinned<'_, K, V, S, N> {
-    fn table(&self) -> &Table<Entry<K, V>, N> {
+    pub(crate) fn table(&self) -> &Table<Entry<K, V>, N> {
         &self.map.table
     }
 
@@ -134,7 +134,7 @@ where
         Ok(entry)
     }
 
-    fn unlink(&self, (bucket, hit): &Found<'_, K, V, N>, hash: u32) -> bool {
+    pub(crate) fn unlink(&self, (bucket, hit): &Found<'_, K, V, N>, hash: u32) -> bool {
         let unlinked = self.table().unlink(bucket, hit, &self.pin);
         if unlinked {
             self.table().count(-1, false, hash, &self.pin);
@@ -315,72 +315,6 @@ where
             };
             key = back.take().key;
         }
-    }
-
-    /// Removes the entries of which `keep` says no. Each is looked at as [`iter`](Self::iter) meets it; one that was replaced
-    /// since then stays. `keep` runs with no lock held and may use the map.
-    pub fn retain(&self, mut keep: impl FnMut(&K, &V) -> bool) {
-        for (word, entry) in Entries::new(self.table(), &self.pin) {
-            if !keep(&entry.key, &entry.value) {
-                self.remove_entry(word.hash(), entry);
-            }
-        }
-    }
-
-    /// Removes all entries that [`iter`](Self::iter) meets.
-    pub fn clear(&self) {
-        self.retain(|_, _| false);
-    }
-
-    /// Removes this very entry, if it is still linked.
-    fn remove_entry(&self, hash: u32, entry: &Entry<K, V>) {
-        while let Search::Hit(bucket, hit) =
-            self.table().search(hash, &self.pin, |linked| core::ptr::eq(linked, entry))
-        {
-            if self.unlink(&(bucket, hit), hash) {
-                return;
-            }
-        }
-    }
-
-    /// Inserts all; of entries with equal keys the last one stays. Returns how many keys there were not before. Makes room
-    /// for as many as the iterator announces.
-    ///
-    /// # Panics
-    /// If there is no memory.
-    pub fn extend(&self, entries: impl IntoIterator<Item = (K, V)>) -> usize {
-        let entries = entries.into_iter();
-        // Only a hint: if there is no room for so many, the inserts will tell.
-        self.table().split_for(self.len().saturating_add(entries.size_hint().0), &self.pin);
-        entries.filter_map(|(key, value)| self.insert(key, value).is_none().then_some(())).count()
-    }
-
-    /// Makes room for `additional` more entries.
-    ///
-    /// # Panics
-    /// If there is no memory, or if there would be more than 2^32 buckets.
-    pub fn reserve(&self, additional: usize) {
-        self.try_reserve(additional).unwrap_or_else(|error| panic!("{error}"));
-    }
-
-    /// Makes room for `additional` more entries: as many can be inserted without a split. The room stays until
-    /// [`shrink_to_fit`](Self::shrink_to_fit).
-    ///
-    /// # Errors
-    /// If there is no memory, or if there would be more than 2^32 buckets.
-    pub fn try_reserve(&self, additional: usize) -> Result<(), ReserveError> {
-        let all = self.len().checked_add(additional).ok_or(ReserveError { additional })?;
-        let buckets = self.table().split_for(all, &self.pin).ok_or(ReserveError { additional })?;
-        self.table().meta.set_floor(buckets);
-        Ok(())
-    }
-
-    /// Merges as many buckets as the fill factor allows, never below the least number, and gives memory back that nobody
-    /// uses: segments of buckets, and segments of nodes and overflow pages in which nothing is left. What other
-    /// threads' pins still see follows later.
-    pub fn shrink_to_fit(&mut self) {
-        self.map.table.merge_all(&self.pin);
-        self.map.table.trim(&mut self.pin);
     }
 }
 
