@@ -76,12 +76,22 @@ impl<T: Element> Chunks<T> {
     /// The element; `None` if its segment is not there.
     #[inline]
     pub(crate) fn get<'p>(&'p self, index: u32, _pin: &'p Pin) -> Option<&'p T> {
+        // SAFETY: I2: the segment outlives the pin.
+        unsafe { self.get_unpinned(index) }
+    }
+
+    /// The element, without a pin.
+    ///
+    /// # Safety
+    /// The segment is not freed as long as the reference lives.
+    #[inline]
+    pub(crate) unsafe fn get_unpinned(&self, index: u32) -> Option<&T> {
         let (segment, offset) = Segment::of(index);
         // ORD(LH-SEG acq): the segment's elements, or why it is gone.
         let first = NonNull::new(self.directory[segment.0 as usize].load(Ordering::Acquire))?;
         // SAFETY: I1, and the offset is less than the segment's length.
         let element = unsafe { first.add(offset) };
-        // SAFETY: I2: the segment outlives the pin.
+        // SAFETY: the caller's promise.
         Some(unsafe { element.as_ref() })
     }
 

@@ -55,13 +55,13 @@ impl<'p, T, const N: usize> Draft<'p, T, N> {
     pub(crate) fn take(self) -> T {
         let draft = ManuallyDrop::new(self);
         // SAFETY: the node belongs to the draft and was never linked.
-        unsafe { draft.table.nodes.take(draft.node, draft.pin) }
+        unsafe { draft.table.nodes.take(draft.node) }
     }
 }
 
 impl<T, const N: usize> Drop for Draft<'_, T, N> {
     fn drop(&mut self) {
         // SAFETY: as in `take`; a draft is dropped once.
-        drop(unsafe { self.table.nodes.take(self.node, self.pin) });
+        drop(unsafe { self.table.nodes.take(self.node) });
     }
 }

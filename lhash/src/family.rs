@@ -27,6 +27,17 @@ impl Families {
     pub(crate) fn mask(self) -> u32 {
         self.mask
     }
+
+    /// The buckets of a family under another geometry. If the table has shrunk, it is one, which it shares with others.
+    pub(crate) fn buckets(geometry: Geometry, family: u32, mask: u32) -> impl Iterator<Item = u32> {
+        let shared = geometry.high_mask() <= mask;
+        let first = if shared { geometry.address(family) } else { family };
+        let last = if shared { first } else { geometry.max_bucket() };
+        // As u64: with all bits in the mask, the step is 2^32.
+        (u64::from(first)..=u64::from(last))
+            .step_by(mask.min(u32::MAX - 1) as usize + 1)
+            .map(|number| number as u32)
+    }
 }
 
 impl Iterator for Families {
@@ -63,12 +74,8 @@ impl<T, const N: usize> Table<T, N> {
         words: &mut Vec<SlotWord>,
         pin: &Pin,
     ) -> bool {
-        if geometry.high_mask() <= mask {
-            // The table has shrunk: the family shares one bucket with others.
-            return self.collect_bucket(geometry.address(family), family, mask, words, pin);
-        }
-        let buckets = (family..=geometry.max_bucket()).step_by(mask as usize + 1);
-        buckets.into_iter().all(|number| self.collect_bucket(number, family, mask, words, pin))
+        Families::buckets(geometry, family, mask)
+            .all(|number| self.collect_bucket(number, family, mask, words, pin))
     }
 
     /// Appends a bucket's entries of the family, as they were in one version of it; `false` if there is no such bucket.

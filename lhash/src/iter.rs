@@ -4,11 +4,10 @@ use crate::entry::Entry;
 use crate::family::{Entries, Families};
 use crate::nodes::NodeId;
 use crate::reclaim::Pin;
-use crate::table::Table;
+use crate::retire::Owner;
 use crate::word::SlotWord;
 use core::fmt;
 use core::iter::FusedIterator;
-use std::sync::Arc;
 
 /// The entries of a map or multimap, in no order. See [`Pinned::iter`](crate::Pinned::iter) for what it promises.
 pub struct Iter<'p, K, V, const N: usize = 7>(pub(crate) Entries<'p, Entry<K, V>, N>);
@@ -31,13 +30,14 @@ impl<K, V, const N: usize> fmt::Debug for Iter<'_, K, V, N> {
 
 /// The entries of a map or multimap that is no more.
 pub struct IntoIter<K, V, const N: usize = 7> {
-    table: Arc<Table<Entry<K, V>, N>>,
+    table: Owner<Entry<K, V>, N>,
     families: Families,
     words: Vec<SlotWord>,
 }
 
 impl<K, V, const N: usize> IntoIter<K, V, N> {
-    pub(crate) fn new(table: Arc<Table<Entry<K, V>, N>>) -> Self {
+    pub(crate) fn new(mut table: Owner<Entry<K, V>, N>) -> Self {
+        table.hand_out();
         let families = Families::of(table.geometry());
         Self { table, families, words: Vec::new() }
     }
@@ -62,12 +62,19 @@ impl<K, V, const N: usize> Iterator for IntoIter<K, V, N> {
         // SAFETY: the map is consumed: nobody else reads, links or unlinks an entry, and those who retire or free
         // numbers don't have this one. Each family is met once, so the node is taken once; its number is free then,
         // so that it is not dropped again with the table.
-        let entry = unsafe { self.table.nodes.take(node, &pin) };
+        let entry = unsafe { self.table.nodes.take(node) };
         Some((entry.key, entry.value))
     }
 }
 
 impl<K, V, const N: usize> FusedIterator for IntoIter<K, V, N> {}
+
+impl<K, V, const N: usize> Drop for IntoIter<K, V, N> {
+    fn drop(&mut self) {
+        // What a panic leaves ends with the table.
+        self.for_each(drop);
+    }
+}
 
 impl<K, V, const N: usize> fmt::Debug for IntoIter<K, V, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

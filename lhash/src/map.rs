@@ -6,6 +6,7 @@ use crate::family::Entries;
 use crate::iter::IntoIter;
 use crate::pinned::Pinned;
 use crate::reclaim::Pin;
+use crate::retire::Owner;
 use crate::stats::Stats;
 use crate::table::Table;
 use core::fmt;
@@ -43,7 +44,7 @@ use std::sync::Arc;
 /// Memory: an entry takes the size of `(K, V)` and, with the default fill factor, 13 to 16 bytes in its bucket; an
 /// empty map about 8 KiB.
 pub struct LHashMap<K, V, S = DefaultHashBuilder, const N: usize = 7> {
-    pub(crate) table: Arc<Table<Entry<K, V>, N>>,
+    pub(crate) table: Owner<Entry<K, V>, N>,
     pub(crate) hasher: S,
 }
 
@@ -85,7 +86,7 @@ impl<K, V, S> LHashMap<K, V, S> {
 
 impl<K, V, S, const N: usize> LHashMap<K, V, S, N> {
     pub(crate) fn from_parts(table: Arc<Table<Entry<K, V>, N>>, hasher: S) -> Self {
-        Self { table, hasher }
+        Self { table: Owner::new(table), hasher }
     }
 
     /// Pins the map for this thread: while the pin lives, whatever it finds stays in memory. So keep it for a batch of
@@ -174,7 +175,7 @@ impl<K, V, S: Default> Default for LHashMap<K, V, S> {
 impl<K: fmt::Debug, V: fmt::Debug, S, const N: usize> fmt::Debug for LHashMap<K, V, S, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let pin = Pin::new();
-        let entries = Entries::new(&*self.table, &pin);
+        let entries = Entries::new(&self.table, &pin);
         f.debug_map().entries(entries.map(|(_, entry)| (&entry.key, &entry.value))).finish()
     }
 }
@@ -191,7 +192,7 @@ where
         let buckets = self.table.geometry().max_bucket() + 1;
         let table = Table::new(buckets, crate::meta::Meta::new(settings, 0))
             .unwrap_or_else(|error| panic!("{error}"));
-        let copy = Self { table, hasher: self.hasher.clone() };
+        let copy = Self::from_parts(table, self.hasher.clone());
         copy.pin().extend(self.pin().iter().map(|(key, value)| (key.clone(), value.clone())));
         copy
     }

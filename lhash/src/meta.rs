@@ -1,4 +1,5 @@
-//! The metapage: the count of entries, and the decision to split or merge. Next: `stats.rs`, what is told of it.
+//! The metapage: the count of entries, and the decision to split or merge. Next: `resize.rs`, moves that somebody asked
+//! for; `stats.rs`, what is told of it.
 
 use crate::config::{CountPolicy, Settings, ShrinkPolicy};
 use crate::reclaim::Pin;
@@ -57,7 +58,7 @@ pub(crate) struct Meta {
     /// There shall not be fewer buckets: at least `min_buckets`, and what was reserved.
     floor: RelaxedCount,
     /// The metapage's count, for those who don't hold it.
-    published: RelaxedCount,
+    pub(crate) published: RelaxedCount,
     shards: Option<ShardedCounter>,
     /// Under which `OverflowSignal` keeps a thread's private count.
     id: u64,
@@ -133,7 +134,10 @@ impl Meta {
 
     /// Holds the metapage: the geometry stays as it is, and the count is exact but for the operations under way.
     pub(crate) fn hold(&self) -> CondGuard<'_, Metapage> {
-        let page = self.page.lock();
+        let mut page = self.page.lock();
+        if let Some(shards) = &self.shards {
+            page.ntuples = shards.sum();
+        }
         self.published.set(page.ntuples);
         page
     }
@@ -150,17 +154,26 @@ impl Meta {
         }
     }
 
+    /// For the holder of the metapage: there shall not be fewer buckets than that either.
+    pub(crate) fn raise_floor(&self, buckets: u32) {
+        self.floor.set(self.floor.get().max(i64::from(buckets)));
+    }
+
     fn floor(&self) -> u32 {
         self.floor.get() as u32
     }
 
     /// What a private count comes to with `n`; takes it if it shall be told.
-    fn private(&self, n: i64, tell: bool) -> i64 {
+    pub(crate) fn private(&self, n: i64, tell: bool) -> i64 {
         let count = PRIVATE.try_with(|counts| {
             let mut counts = counts.borrow_mut();
             let count = counts.entry(self.id).or_insert(0);
             *count += n;
-            if tell { core::mem::take(count) } else { *count }
+            let count = *count;
+            if tell {
+                counts.remove(&self.id);
+            }
+            count
         });
         // While thread-locals are torn down, nothing can be kept.
         count.unwrap_or(n)
@@ -240,7 +253,7 @@ impl<T: Send + 'static, const N: usize> Table<T, N> {
     }
 
     /// With more entries than that, a bucket is split.
-    fn threshold(&self) -> i64 {
+    pub(crate) fn threshold(&self) -> i64 {
         i64::from(self.meta.settings.fill_factor) * (i64::from(self.geometry().max_bucket()) + 1)
     }
 
@@ -273,78 +286,6 @@ impl<T: Send + 'static, const N: usize> Table<T, N> {
                 Moved::Done if ntuples < self.merge_threshold() => {}
                 _ => return,
             }
-        }
-    }
-
-    /// The exact count, but for the operations under way; does all splits that are due.
-    pub(crate) fn exact(&self, pin: &Pin) -> i64 {
-        let mut left = Leftovers::new();
-        let mut page = self.meta.hold();
-        if let Some(shards) = &self.meta.shards {
-            page.ntuples = shards.sum();
-            self.meta.published.set(page.ntuples);
-        }
-        let ntuples = page.ntuples;
-        while ntuples > self.threshold() && self.split_patiently(pin, &mut left) {}
-        drop(page);
-        self.retire_pages(left, pin);
-        ntuples
-    }
-
-    /// Splits until so many entries fit in, and returns how many buckets that takes; `None` if there is no memory for
-    /// them, or if there can't be so many.
-    pub(crate) fn split_for(&self, entries: usize, pin: &Pin) -> Option<u32> {
-        let buckets = self.meta.settings.buckets_for(entries)?;
-        let mut left = Leftovers::new();
-        let page = self.meta.hold();
-        let mut grown = true;
-        while grown && self.geometry().max_bucket() < buckets.saturating_sub(1) {
-            grown = self.split_patiently(pin, &mut left);
-        }
-        drop(page);
-        self.retire_pages(left, pin);
-        grown.then_some(buckets)
-    }
-
-    /// Merges as long as the fill factor allows, whatever was reserved.
-    pub(crate) fn merge_all(&self, pin: &Pin) {
-        let mut left = Leftovers::new();
-        let page = self.meta.hold();
-        let least = self.meta.settings.min_buckets;
-        self.meta.set_floor(least);
-        loop {
-            let fits = i64::from(self.meta.settings.fill_factor) * i64::from(self.geometry().max_bucket());
-            if page.ntuples > fits {
-                break;
-            }
-            match self.merge(least, pin, &mut left) {
-                Moved::Done => {}
-                Moved::Busy => sync::prim::yield_now(),
-                Moved::OutOfMemory | Moved::AtLimit => break,
-            }
-        }
-        drop(page);
-        self.retire_pages(left, pin);
-    }
-
-    /// Waits where a bucket is busy: its holder waits for nothing.
-    fn split_patiently(&self, pin: &Pin, left: &mut Leftovers) -> bool {
-        loop {
-            match self.split(pin, left) {
-                Moved::Done => return true,
-                Moved::Busy => sync::prim::yield_now(),
-                Moved::OutOfMemory | Moved::AtLimit => return false,
-            }
-        }
-    }
-
-    /// Puts the exact count back: what a vacuum counted, for a policy that may have lost some.
-    pub(crate) fn correct_count(&self, live: i64) {
-        if self.meta.settings.count_policy == CountPolicy::OverflowSignal {
-            self.meta.private(0, true);
-            let mut page = self.meta.hold();
-            page.ntuples = live;
-            self.meta.published.set(live);
         }
     }
 }

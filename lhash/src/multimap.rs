@@ -1,11 +1,13 @@
 //! [`LHashMultiMap`]: a key has any number of values. Next: `table.rs`.
 
+use crate::addr::Geometry;
 use crate::config::{Builder, DefaultHashBuilder, MultiMap};
 use crate::draft::Draft;
 use crate::entry::{Entry, fold};
 use crate::family::{Entries, Families};
 use crate::iter::{IntoIter, Iter};
 use crate::reclaim::Pin;
+use crate::retire::Owner;
 use crate::split::Leftovers;
 use crate::stats::Stats;
 use crate::table::{Search, Table};
@@ -33,7 +35,7 @@ use std::sync::Arc;
 /// One key may have a million values: they are one chain, which a lookup of that key has to walk, but an insert
 /// goes to the first page with room, which is remembered.
 pub struct LHashMultiMap<K, V, S = DefaultHashBuilder, const N: usize = 7> {
-    table: Arc<Table<Entry<K, V>, N>>,
+    table: Owner<Entry<K, V>, N>,
     hasher: S,
 }
 
@@ -54,7 +56,7 @@ impl<K, V> LHashMultiMap<K, V> {
 
 impl<K, V, S, const N: usize> LHashMultiMap<K, V, S, N> {
     pub(crate) fn from_parts(table: Arc<Table<Entry<K, V>, N>>, hasher: S) -> Self {
-        Self { table, hasher }
+        Self { table: Owner::new(table), hasher }
     }
 
     /// Pins the multimap for this thread; see [`LHashMap::pin`](crate::LHashMap::pin).
@@ -96,7 +98,7 @@ impl<K, V> Default for LHashMultiMap<K, V> {
 impl<K: fmt::Debug, V: fmt::Debug, S, const N: usize> fmt::Debug for LHashMultiMap<K, V, S, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let pin = Pin::new();
-        let entries = Entries::new(&*self.table, &pin);
+        let entries = Entries::new(&self.table, &pin);
         f.debug_map().entries(entries.map(|(_, entry)| (&entry.key, &entry.value))).finish()
     }
 }
@@ -232,7 +234,7 @@ where
         let entries = entries.into_iter();
         let all = self.len().saturating_add(entries.size_hint().0);
         // Only a hint: if there is no room for so many, the inserts will tell.
-        self.table().split_for(all, &self.pin);
+        self.table().split_for(all, false, &self.pin);
         entries.for_each(|(key, value)| self.insert(key, value));
     }
 
@@ -257,36 +259,47 @@ where
     /// already and others not yet.
     pub fn remove_all<Q: Hash + Equivalent<K> + ?Sized>(&self, key: &Q) -> usize {
         let hash = self.hash(key);
-        let mut dead: Vec<SlotWord> = self.entries_of(key).map(|(word, _)| word).collect();
-        dead.sort_unstable();
-        let mut left = Leftovers::new();
-        let removed = self.remove_words(hash, &dead, &mut left);
-        self.table().retire_pages(left, &self.pin);
-        removed as usize
-    }
-
-    /// Removes these entries of one bucket's hash, and counts that.
-    fn remove_words(&self, hash: u32, dead: &[SlotWord], left: &mut Leftovers) -> u64 {
+        let dead: Vec<SlotWord> = self.entries_of(key).map(|(word, _)| word).collect();
         if dead.is_empty() {
             return 0;
         }
-        let mut removed = Vec::new();
+        let (removed, _) = self.remove_words(dead, |geometry| [geometry.address(hash)]);
+        removed as usize
+    }
+
+    /// Removes these entries from the buckets that `buckets` names under a geometry, and squeezes those. Returns how many
+    /// entries were removed, and how many pages.
+    fn remove_words<I: IntoIterator<Item = u32>>(
+        &self,
+        mut dead: Vec<SlotWord>,
+        buckets: impl Fn(Geometry) -> I,
+    ) -> (u64, u64) {
+        let (mut removed, mut left) = (Vec::new(), Leftovers::new());
         loop {
             let geometry = self.table().geometry();
-            let number = geometry.address(hash);
-            self.table().remove_and_squeeze(number, dead, &self.pin, left, |word| removed.push(word));
+            let address = |word: &SlotWord| geometry.address(word.hash());
+            dead.sort_unstable_by_key(|word| (address(word), *word));
+            for number in buckets(geometry) {
+                let first = dead.partition_point(|word| address(word) < number);
+                let end = dead.partition_point(|word| address(word) <= number);
+                let dead = &dead[first..end];
+                self.table()
+                    .remove_and_squeeze(number, dead, &self.pin, &mut left, |word| removed.push(word));
+            }
             // Split or merged meanwhile: some of them may be elsewhere.
             if self.table().is_still(geometry) {
                 break;
             }
         }
+        let pages = left.len() as u64;
+        self.table().retire_pages(left, &self.pin);
         for &word in &removed {
             self.table().retire_word(word, &self.pin);
         }
-        for _ in &removed {
-            self.table().count(-1, false, hash, &self.pin);
+        for &word in &removed {
+            self.table().count(-1, false, word.hash(), &self.pin);
         }
-        removed.len() as u64
+        (removed.len() as u64, pages)
     }
 
     /// Removes the entries of which `dead` says so, squeezes every chain, and puts the exact count back (which only
@@ -295,28 +308,22 @@ where
     pub fn vacuum(&self, mut dead: impl FnMut(&K, &V) -> bool) -> Vacuumed {
         let mut vacuumed = Vacuumed::default();
         let families = Families::of(self.table().geometry());
-        let (mut words, mut doomed) = (Vec::new(), Vec::new());
-        let mut left = Leftovers::new();
+        let mask = families.mask();
+        let mut words = Vec::new();
         for family in families {
-            self.table().collect_family(family, families.mask(), &mut words, &self.pin);
+            self.table().collect_family(family, mask, &mut words, &self.pin);
             vacuumed.live += words.len() as u64;
             let is_dead = |word: &SlotWord| {
                 let entry = word.node().map(|node| self.table().entry(node, &self.pin));
                 entry.is_some_and(|entry| dead(&entry.key, &entry.value))
             };
-            doomed.extend(words.drain(..).filter(is_dead));
-            // By bucket, whatever the level is by now.
-            let geometry = self.table().geometry();
-            doomed.sort_unstable_by_key(|word| (geometry.address(word.hash()), *word));
-            for same in doomed.chunk_by(|a, b| geometry.address(a.hash()) == geometry.address(b.hash())) {
-                let removed = self.remove_words(same[0].hash(), same, &mut left);
-                vacuumed.removed += removed;
-                vacuumed.live -= removed;
-            }
-            doomed.clear();
+            let doomed = words.drain(..).filter(is_dead).collect();
+            let (removed, pages) =
+                self.remove_words(doomed, |geometry| Families::buckets(geometry, family, mask));
+            vacuumed.removed += removed;
+            vacuumed.live -= removed;
+            vacuumed.pages += pages;
         }
-        vacuumed.pages = left.len() as u64;
-        self.table().retire_pages(left, &self.pin);
         self.table().correct_count(vacuumed.live as i64);
         vacuumed
     }

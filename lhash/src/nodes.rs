@@ -8,9 +8,8 @@
 use crate::chunks::{Chunks, Element, Segment};
 use crate::error::OutOfMemory;
 use crate::ids::Ids;
-use crate::reclaim::Pin;
+use crate::reclaim::{Pin, contain};
 use core::mem::MaybeUninit;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use sync::prim::UnsafeCell;
 
 /// Threads that insert and remove at the same time take numbers from so many places.
@@ -95,17 +94,21 @@ impl<T> Nodes<T> {
     ///
     /// # Safety
     /// The number belongs to the caller; it was never linked, or the caller has the table to itself.
-    pub(crate) unsafe fn take(&self, node: NodeId, pin: &Pin) -> T {
+    pub(crate) unsafe fn take(&self, node: NodeId) -> T {
         // SAFETY: the caller's promise.
-        let value = unsafe { self.take_out(node.0, pin) };
+        let value = unsafe { self.take_out(node.0) };
         self.ids.give_back(&[node.0]);
         value
     }
 
     /// # Safety
     /// Nobody else looks at the cell, and it holds a value (I3), which leaves it.
-    unsafe fn take_out(&self, number: u32, pin: &Pin) -> T {
-        let cell = self.cell(number, pin).0.get_mut();
+    unsafe fn take_out(&self, number: u32) -> T {
+        // No pin: at the end of a thread each would be a new participant, whose first pin collects, and one expired bag
+        // would be dropped inside another until the stack ends.
+        // SAFETY: the number is in use, so its segment stays (see `Ids::take_free_segments`).
+        let cell = unsafe { self.cells.get_unpinned(number) };
+        let cell = cell.expect("the segment of a number in use is there").0.get_mut();
         // SAFETY: the caller's promise.
         let value = unsafe { cell.deref() };
         // SAFETY: as above.
@@ -127,12 +130,10 @@ impl<T> Nodes<T> {
     /// # Safety
     /// The numbers were retired, and the pins of then are gone.
     pub(crate) unsafe fn drop_all(&self, numbers: &[u32]) {
-        let pin = Pin::new();
         for &number in numbers {
             // SAFETY: the caller's promise.
-            let value = unsafe { self.take_out(number, &pin) };
-            // A panic has been reported by the hook; nobody is here to hear of it.
-            _ = catch_unwind(AssertUnwindSafe(|| drop(value)));
+            let value = unsafe { self.take_out(number) };
+            contain(|| drop(value));
         }
         self.ids.give_back(numbers);
     }
@@ -150,20 +151,24 @@ impl<T> Nodes<T> {
     }
 }
 
-impl<T> Drop for Nodes<T> {
-    fn drop(&mut self) {
-        if !core::mem::needs_drop::<T>() {
-            return;
-        }
-        let pin = Pin::new();
-        let mut in_use = self.ids.in_use();
-        // The rest is dropped too if a `Drop` panics; a second panic aborts, as everywhere.
-        struct Rest<'a, T, I: Iterator<Item = u32>>(&'a Nodes<T>, &'a mut I, &'a Pin);
+impl<T> Nodes<T> {
+    /// Frees the numbers of nodes and drops their values on this thread; the rest too if a `Drop` panics.
+    ///
+    /// # Safety
+    /// The numbers are in use, each is there once, and nobody else looks at their nodes.
+    pub(crate) unsafe fn end_all(&self, numbers: &[u32]) {
+        self.ids.give_back(numbers);
+        self.drop_each(&mut numbers.iter().copied());
+    }
+
+    /// A second panic aborts, as everywhere.
+    fn drop_each(&self, numbers: &mut impl Iterator<Item = u32>) {
+        struct Rest<'a, T, I: Iterator<Item = u32>>(&'a Nodes<T>, &'a mut I);
         impl<T, I: Iterator<Item = u32>> Rest<'_, T, I> {
             fn drop_them(&mut self) {
                 for number in self.1.by_ref() {
-                    // SAFETY: I3, and the exclusive reference: nobody else looks at any cell.
-                    drop(unsafe { self.0.take_out(number, self.2) });
+                    // SAFETY: I3, and both callers have these cells to themselves.
+                    drop(unsafe { self.0.take_out(number) });
                 }
             }
         }
@@ -172,6 +177,15 @@ impl<T> Drop for Nodes<T> {
                 self.drop_them();
             }
         }
-        Rest(self, &mut in_use, &pin).drop_them();
+        Rest(self, numbers).drop_them();
+    }
+}
+
+impl<T> Drop for Nodes<T> {
+    fn drop(&mut self) {
+        if core::mem::needs_drop::<T>() {
+            let mut in_use = self.ids.in_use();
+            self.drop_each(&mut in_use);
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! [`Pinned`]: a map's operations, key by key. Next: `table.rs`; beside it `bulk.rs`, the whole map at once.
 
+use crate::OccupiedError;
 use crate::draft::Draft;
 use crate::entry::Entry;
 use crate::family::Entries;
@@ -7,7 +8,7 @@ use crate::iter::Iter;
 use crate::map::LHashMap;
 use crate::reclaim::Pin;
 use crate::table::{Bucket, Hit, Refused, Search, Table};
-use crate::{Computed, OccupiedError, Operation};
+use crate::word::SlotWord;
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
@@ -20,7 +21,10 @@ use equivalent::Equivalent;
 /// * Writers lock one bucket, for a few stores. No user code runs under a lock: `Hash`, `Eq`, `Drop` and closures may
 ///   panic, and may use the same map.
 /// * What is removed or replaced is dropped some time after the last pin that could see it, on whichever thread comes
-///   by, at the latest with the map.
+///   by: in any operation, of any map, that pins or removes. So don't hold a lock there that a `Drop` takes. It is
+///   dropped with the map at the latest; and if at that moment another thread is dropping what was removed, the
+///   map's end, with all that is in it, is that thread's when it has done so.
+/// * [`repin`](Self::repin) lets go of nothing while the thread has another pin, of whatever map.
 pub struct Pinned<'a, K, V, S, const N: usize = 7> {
     pub(crate) map: &'a LHashMap<K, V, S, N>,
     pub(crate) pin: Pin,
@@ -93,16 +97,16 @@ where
     V: Send + 'static,
     S: BuildHasher,
 {
-    fn find<Q: Equivalent<K> + ?Sized>(&self, hash: u32, key: &Q) -> Search<'_, Entry<K, V>, N> {
+    pub(crate) fn find<Q: Equivalent<K> + ?Sized>(&self, hash: u32, key: &Q) -> Search<'_, Entry<K, V>, N> {
         self.table().search(hash, &self.pin, |entry| key.equivalent(&entry.key))
     }
 
-    fn draft(&self, key: K, value: V) -> Draft<'_, Entry<K, V>, N> {
+    pub(crate) fn draft(&self, key: K, value: V) -> Draft<'_, Entry<K, V>, N> {
         Draft::new_or_panic(self.table(), Entry { key, value }, &self.pin)
     }
 
     /// Links the draft in where nothing was found; `Err` if the bucket has changed since.
-    fn add<'p>(
+    pub(crate) fn add<'p>(
         &'p self,
         bucket: &Bucket<'p, N>,
         hash: u32,
@@ -120,7 +124,7 @@ where
     }
 
     /// Puts the draft in the place of what was found; `Err` if the bucket has changed since.
-    fn replace<'p>(
+    pub(crate) fn replace<'p>(
         &'p self,
         (bucket, hit): &Found<'p, K, V, N>,
         hash: u32,
@@ -217,20 +221,30 @@ where
     }
 
     /// Puts `f` of the key's value in its place and returns that; `None` if there is no such key. `f` runs with no lock
-    /// held, and again if the bucket has changed meanwhile.
+    /// held, and again if the key has another value meanwhile: so it must not itself change the key each time.
     ///
     /// # Panics
     /// If there is no memory.
     pub fn update(&self, key: K, f: impl Fn(&V) -> V) -> Option<&V> {
         let hash = self.map.hash(&key);
         let mut key = key;
+        // What `f` made of the entry in that word, which names no other entry as long as the pin lives.
+        let mut made: Option<(SlotWord, V)> = None;
         loop {
             let Search::Hit(bucket, hit) = self.find(hash, &key) else { return None };
-            let value = f(&hit.entry.value);
+            let seen = hit.word;
+            let value = match made.take() {
+                Some((of, value)) if of == seen => value,
+                _ => f(&hit.entry.value),
+            };
             let draft = self.draft(key, value);
             match self.replace(&(bucket, hit), hash, draft) {
                 Ok(entry) => return Some(&entry.value),
-                Err(back) => key = back.take().key,
+                Err(back) => {
+                    let back = back.take();
+                    key = back.key;
+                    made = Some((seen, back.value));
+                }
             }
         }
     }
@@ -241,79 +255,24 @@ where
     }
 
     /// Removes a key if `dead` says so of it and its value; returns the value. `dead` runs with no lock held, and again if
-    /// the bucket has changed meanwhile: what is removed is what it last said so of.
+    /// the key has another value meanwhile: what is removed is what it last said so of.
     pub fn remove_if<Q: Hash + Equivalent<K> + ?Sized>(
         &self,
         key: &Q,
         mut dead: impl FnMut(&K, &V) -> bool,
     ) -> Option<&V> {
         let hash = self.map.hash(key);
+        let mut doomed = None;
         loop {
             let Search::Hit(bucket, hit) = self.find(hash, key) else { return None };
             let entry = hit.entry;
-            if !dead(&entry.key, &entry.value) {
+            if doomed != Some(hit.word) && !dead(&entry.key, &entry.value) {
                 return None;
             }
+            doomed = Some(hit.word);
             if self.unlink(&(bucket, hit), hash) {
                 return Some(&entry.value);
             }
-        }
-    }
-
-    /// Looks at the key's value and inserts, replaces, removes or does nothing, in one step. `f` runs with no lock held,
-    /// and again if the bucket has changed meanwhile: what is done is what it said last.
-    ///
-    /// ```
-    /// use lhash::{Computed, LHashMap, Operation};
-    ///
-    /// let map = LHashMap::from([("a", 1)]);
-    /// let map = map.pin();
-    /// let count_down = |value: Option<&i32>| match value {
-    ///     None | Some(0) => Operation::Remove,
-    ///     Some(n) => Operation::Insert(n - 1),
-    /// };
-    /// assert_eq!(map.compute("a", count_down), Computed::Updated { old: &1, new: &0 });
-    /// assert_eq!(map.compute("a", count_down), Computed::Removed(&0));
-    /// assert_eq!(map.compute("a", count_down), Computed::Unchanged(None));
-    /// ```
-    ///
-    /// # Panics
-    /// If there is no memory.
-    pub fn compute(&self, key: K, mut f: impl FnMut(Option<&V>) -> Operation<V>) -> Computed<'_, V> {
-        let hash = self.map.hash(&key);
-        let mut key = key;
-        loop {
-            let search = self.find(hash, &key);
-            let current = match &search {
-                Search::Hit(_, hit) => Some(&hit.entry.value),
-                Search::Miss(_) => None,
-            };
-            let back = match (f(current), search) {
-                (Operation::Keep, _) | (Operation::Remove, Search::Miss(_)) => {
-                    return Computed::Unchanged(current);
-                }
-                (Operation::Remove, Search::Hit(bucket, hit)) => {
-                    let old = &hit.entry.value;
-                    if self.unlink(&(bucket, hit), hash) {
-                        return Computed::Removed(old);
-                    }
-                    continue;
-                }
-                (Operation::Insert(value), Search::Miss(bucket)) => {
-                    match self.add(&bucket, hash, self.draft(key, value)) {
-                        Ok(entry) => return Computed::Inserted(&entry.value),
-                        Err(back) => back,
-                    }
-                }
-                (Operation::Insert(value), Search::Hit(bucket, hit)) => {
-                    let old = &hit.entry.value;
-                    match self.replace(&(bucket, hit), hash, self.draft(key, value)) {
-                        Ok(entry) => return Computed::Updated { old, new: &entry.value },
-                        Err(back) => back,
-                    }
-                }
-            };
-            key = back.take().key;
         }
     }
 }

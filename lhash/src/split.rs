@@ -271,14 +271,21 @@ impl<T: 'static, const N: usize> Table<T, N> {
         mut removed: impl FnMut(SlotWord),
     ) {
         let Some(mut held) = self.hold_waiting(number, pin) else { return };
+        let is_dead = |slot: &Slot| dead.binary_search(&slot.load_held()).is_ok();
+        let slots = self.held_slots(&held, pin).count();
+        let stay = self.held_slots(&held, pin).filter(|slot| !slot.load_held().is_empty() && !is_dead(slot));
+        let least = stay.count().div_ceil(N).max(1) * N;
+        if slots == least && !self.held_slots(&held, pin).any(is_dead) {
+            return held.release_untouched();
+        }
+        // Already now: without the flag a holder changes one entry (I6), and who collects the bucket relies on it.
+        held.set(held.control.moving());
         for slot in self.held_slots(&held, pin) {
-            let word = slot.load_held();
-            if dead.binary_search(&word).is_ok() {
+            if is_dead(slot) {
+                removed(slot.load_held());
                 slot.store(SlotWord::EMPTY);
-                removed(word);
             }
         }
-        held.set(held.control.moving());
         self.squeeze(&mut held, left, pin);
         held.release();
     }

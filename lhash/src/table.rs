@@ -1,5 +1,5 @@
 //! The table under map and multimap: what an operation does with a bucket. Entries are opaque here; whether one is
-//! the sought one is asked of the caller, never under a lock. Next: `chain.rs`, the walk; beside it `split.rs`.
+//! the sought one is asked of the caller, never under a lock. Next: `chain.rs`, the walk; beside it `split.rs` and `retire.rs`.
 //!
 //! Invariants:
 //! * I5: an entry of hash h is linked in the chain of bucket `address(h)`, and nowhere else; while a holder moves it
@@ -17,7 +17,6 @@ use crate::page::{OverflowPages, Page, PageId, Slot};
 use crate::reclaim::Pin;
 use crate::word::{Control, SlotWord};
 use crossbeam_utils::CachePadded;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 use sync::LwLock;
 use sync::prim::atomic::{AtomicU64, Ordering};
@@ -37,7 +36,8 @@ pub(crate) struct Table<T, const N: usize> {
     pub(crate) nodes: Nodes<T>,
     pub(crate) meta: CachePadded<Meta>,
     queues: [LwLock<()>; QUEUES],
-    this: Weak<Self>,
+    /// For what is done later, elsewhere.
+    pub(crate) this: Weak<Self>,
 }
 
 /// A bucket as a thread met it.
@@ -220,6 +220,17 @@ impl<T, const N: usize> Table<T, N> {
         }
     }
 
+    /// Locks the bucket if it is as it was seen. The slot is looked at too: its node is not used again as long as the pin
+    /// lives, so that no node is retired twice, also if a stamp has come round while user code ran.
+    fn lock_hit(&self, bucket: &Bucket<'_, N>, hit: &Hit<'_, T, N>) -> Option<Control> {
+        let held = bucket.page.lock(bucket.seen)?;
+        if hit.slot.load_held() != hit.word {
+            bucket.page.set_control(held.untouched());
+            return None;
+        }
+        Some(held)
+    }
+
     /// Puts another entry in the place of one.
     pub(crate) fn replace(
         &self,
@@ -227,7 +238,7 @@ impl<T, const N: usize> Table<T, N> {
         hit: &Hit<'_, T, N>,
         word: SlotWord,
     ) -> Result<(), Refused> {
-        let held = bucket.page.lock(bucket.seen).ok_or(Refused::Stale)?;
+        let held = self.lock_hit(bucket, hit).ok_or(Refused::Stale)?;
         hit.slot.store(word);
         bucket.page.set_control(held.changed());
         Ok(())
@@ -269,7 +280,7 @@ impl<T, const N: usize> Table<T, N> {
 impl<T: Send + 'static, const N: usize> Table<T, N> {
     /// Takes an entry out; whether it was still there.
     pub(crate) fn unlink(&self, bucket: &Bucket<'_, N>, hit: &Hit<'_, T, N>, pin: &Pin) -> bool {
-        let Some(held) = bucket.page.lock(bucket.seen) else { return false };
+        let Some(held) = self.lock_hit(bucket, hit) else { return false };
         hit.slot.store(SlotWord::EMPTY);
         let mut emptied = None;
         let control = match hit.page {
@@ -281,64 +292,25 @@ impl<T: Send + 'static, const N: usize> Table<T, N> {
         self.retire_word(hit.word, pin);
         true
     }
-
-    /// Drops the node of an entry that was unlinked or replaced, once no reader can be there. Runs user code, and
-    /// must not be called with a lock held.
-    pub(crate) fn retire_word(&self, word: SlotWord, pin: &Pin) {
-        if let Some(numbers) = word.node().and_then(|node| self.nodes.retire(node)) {
-            self.drop_nodes_later(numbers, pin);
-        }
-    }
-
-    /// As `retire_word`, for a page.
-    pub(crate) fn retire_page(&self, page: Option<PageId>, pin: &Pin) {
-        if let Some(numbers) = page.and_then(|page| self.overflow.retire(page)) {
-            self.reuse_pages_later(numbers, pin);
-        }
-    }
-
-    fn drop_nodes_later(&self, numbers: Vec<u32>, pin: &Pin) {
-        // SAFETY: they were retired, and this runs when the pins of now are gone.
-        self.later(pin, move |table| unsafe { table.nodes.drop_all(&numbers) });
-    }
-
-    fn reuse_pages_later(&self, numbers: Vec<u32>, pin: &Pin) {
-        self.later(pin, move |table| table.overflow.give_back_all(&numbers));
-    }
-
-    fn later(&self, pin: &Pin, f: impl FnOnce(&Self) + Send + 'static) {
-        let table = Elsewhere(self.this.clone());
-        pin.defer(move || {
-            let table = { table }.0.upgrade();
-            // If this is the last owner, the table ends here; a panic in a `Drop` is reported and goes no further.
-            _ = catch_unwind(AssertUnwindSafe(move || table.inspect(|table| f(table))));
-        });
-        pin.flush();
-    }
-
-    /// Gives back what nobody uses.
-    pub(crate) fn trim(&self, pin: &mut Pin) {
-        self.drop_nodes_later(self.nodes.take_retired(), pin);
-        self.reuse_pages_later(self.overflow.take_retired(), pin);
-        Self::let_epochs_pass(pin);
-        self.nodes.trim(pin);
-        self.overflow.trim(pin);
-        Self::let_epochs_pass(pin);
-    }
-
-    /// Enough of them for what was deferred just now, unless somebody else is pinned: the collector does a few things
-    /// each time.
-    fn let_epochs_pass(pin: &mut Pin) {
-        for _ in 0..32 {
-            pin.flush();
-            pin.repin();
-        }
-    }
 }
 
-/// A table on its way to another thread, where what was retired is dropped.
-struct Elsewhere<T, const N: usize>(Weak<Table<T, N>>);
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::Search;
+    use crate::LHashMap;
+    use crate::reclaim::Pin;
 
-// SAFETY: there it drops entries that nobody else can see, and perhaps the whole table: `T: Send` allows both. All
-// else that it touches is atomics and mutexes.
-unsafe impl<T: Send, const N: usize> Send for Elsewhere<T, N> {}
+    #[test]
+    fn an_entry_is_taken_out_once_though_the_stamp_comes_round() {
+        let map = LHashMap::<u64, String>::new();
+        map.pin().insert(1, "one".to_owned());
+        let (table, pin) = (&*map.table, Pin::new());
+        let Search::Hit(bucket, hit) = table.search(map.hash(&1_u64), &pin, |_| true) else {
+            panic!("it is there")
+        };
+        assert!(table.unlink(&bucket, &hit, &pin));
+        // 2^32 changes later, all of which a closure of `remove_if` has made:
+        bucket.page.set_control(bucket.seen);
+        assert!(!table.unlink(&bucket, &hit, &pin), "its node would be dropped twice");
+    }
+}

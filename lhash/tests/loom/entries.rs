@@ -1,6 +1,7 @@
 //! Operations on the same key or bucket, without moves.
 
 use super::*;
+use lhash::LHashMultiMap;
 
 /// More buckets than these models fill.
 fn roomy(keys: &[u32]) -> Arc<Pairs> {
@@ -117,6 +118,30 @@ fn a_key_is_found_or_missed_and_never_half_removed_against_iteration() {
             let mut keys: Vec<u32> = map.pin().keys().copied().collect();
             keys.sort_unstable();
             keys
+        });
+        remover.join().unwrap();
+        format!("{:?}", reader.join().unwrap())
+    });
+}
+
+#[test]
+fn the_values_of_a_key_are_those_of_one_moment() {
+    model(&["[]", "[0, 1, 2]"], || {
+        let builder = LHashMultiMap::builder().hasher(BuildIdentity::default()).page_slots::<1>();
+        let map =
+            Arc::new(builder.fill_factor(10).count_policy(CountPolicy::Exact).build().expect("a small one"));
+        for value in 0..3_u32 {
+            map.pin().insert(0_u32, value);
+        }
+        let remover = {
+            let map = Arc::clone(&map);
+            spawn(move || assert_eq!(map.pin().remove_all(&0), 3))
+        };
+        let reader = spawn(move || {
+            let mut all: Vec<u32> = map.pin().get_all(&0).copied().collect();
+            all.sort_unstable();
+            assert!([&[][..], &[0, 1, 2], &[1, 2], &[2]].contains(&&all[..]), "{all:?} was never so");
+            all
         });
         remover.join().unwrap();
         format!("{:?}", reader.join().unwrap())

@@ -90,3 +90,22 @@ fn an_insert_during_a_merge_is_there_afterwards() {
         (map.stats().max_bucket + 1).to_string()
     });
 }
+
+#[test]
+fn iteration_during_a_merge_meets_each_key_once() {
+    model(&["2", "3"], || {
+        let map = about_to_merge::<1>();
+        let merger = {
+            let map = Arc::clone(&map);
+            spawn(move || assert_eq!(map.pin().remove(&1), Some(&1)))
+        };
+        let reader = spawn(move || {
+            let mut keys: Vec<u32> = map.pin().keys().copied().collect();
+            keys.sort_unstable();
+            assert!(keys == [0, 1, 4] || keys == [0, 4], "{keys:?}");
+            keys.len()
+        });
+        merger.join().unwrap();
+        reader.join().unwrap().to_string()
+    });
+}
