@@ -1,7 +1,8 @@
 //! The command line: what can be asked for, and one clear line for what can't.
 //!
-//! Next: `replay.rs`, `sync.rs`.
+//! Next: `replay.rs`, `sync.rs`, `lhash.rs`.
 
+mod lhash;
 mod run;
 mod sync;
 
@@ -18,6 +19,7 @@ use serde::Serialize;
 use crate::replay::{CONTESTANTS, Contestant};
 use crate::table::MAX_SLOTS;
 
+pub use lhash::{LhashArgs, MAX_ENTRIES};
 pub use run::RunError;
 
 /// The most threads that a run may ask for.
@@ -31,7 +33,7 @@ pub const MAX_SECONDS: u32 = 86_400;
 /// The exit status after a bad command line or a bad trace.
 const USAGE_STATUS: u8 = 2;
 
-/// Benchmarks of the latchfree tables, locks and counters.
+/// Benchmarks of the latchfree tables, maps, locks and counters.
 #[derive(Debug, Parser)]
 #[command(name = "bench", version, about, max_term_width = 100)]
 pub struct Cli {
@@ -47,6 +49,8 @@ pub enum Command {
     Replay(ReplayArgs),
     /// Runs locks, counters and sequence locks beside their peers, and checks every answer.
     Sync(SyncArgs),
+    /// Runs lhash beside other concurrent maps, and checks every answer.
+    Lhash(LhashArgs),
 }
 
 /// What the tables have to do with the trace.
@@ -116,6 +120,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let done = match cli.command {
         Command::Replay(args) => run::replay(&args),
         Command::Sync(args) => sync::sync(&args),
+        Command::Lhash(args) => lhash::lhash(&args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -148,7 +153,8 @@ fn one_line(error: &clap::Error) -> String {
         error.kind(),
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     ) {
-        return "error: no subcommand was given; there are `replay` and `sync`, and `--help`".to_owned();
+        return "error: no subcommand was given; there are `replay`, `sync` and `lhash`, and `--help`"
+            .to_owned();
     }
     let message = error.to_string();
     let paragraphs = message.split("\n\n").filter(|p| !p.starts_with("Usage:") && !p.starts_with("For more"));
@@ -209,6 +215,8 @@ mod tests {
             &["bench", "sync", "a"],
             &["bench", "sync", "--seconds", "-1"],
             &["bench", "sync", "--tables", "std,futex"],
+            &["bench", "lhash", "--entries", "0"],
+            &["bench", "lhash", "--dist", "normal"],
         ] {
             let line = one_line(&Cli::try_parse_from(args).unwrap_err());
             assert!(line.starts_with("error: ") && line.lines().count() == 1, "{args:?}: {line}");

@@ -108,12 +108,17 @@ pub struct Alone {
 }
 
 /// Repeats a cheap operation on this thread for about `slice`, and times it by the chunk.
-pub fn alone(slice: Duration, mut operation: impl FnMut()) -> Alone {
+pub fn alone(slice: Duration, operation: impl FnMut()) -> Alone {
+    alone_in_chunks(CHUNK, slice, operation)
+}
+
+/// The same with chunks of so many operations.
+pub fn alone_in_chunks(chunk: u64, slice: Duration, mut operation: impl FnMut()) -> Alone {
     let begin = Instant::now();
     let mut chunks_ns = Vec::new();
     let mut start = begin;
     while chunks_ns.is_empty() || start - begin < slice {
-        for _ in 0..CHUNK {
+        for _ in 0..chunk {
             operation();
         }
         let end = Instant::now();
@@ -122,7 +127,7 @@ pub fn alone(slice: Duration, mut operation: impl FnMut()) -> Alone {
     }
     let middle = (chunks_ns.len() - 1) / 2;
     let (_, &mut chunk_ns, _) = chunks_ns.select_nth_unstable(middle);
-    Alone { chunk: CHUNK, chunk_ns, operations: CHUNK * chunks_ns.len() as u64 }
+    Alone { chunk, chunk_ns, operations: chunk * chunks_ns.len() as u64 }
 }
 
 /// What came out of a shift.

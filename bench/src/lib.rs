@@ -1,16 +1,19 @@
-//! Benchmarks of the latchfree tables, locks and counters, and the parts that they share with tests and fuzz
+//! Benchmarks of the latchfree tables, maps, locks and counters, and the parts that they share with tests and fuzz
 //! targets.
 //!
 //! `bench replay` is the main path: [`cli`] reads the command line, [`trace`] the recorded page accesses,
 //! [`replay`] runs them on each of the [`peers`] behind the one trait of [`table`] (in pool mode through the
 //! buffer pool of [`pool`]), and [`output`] prints what came out. `bench sync` runs the locks and counters of
-//! [`mod@sync`]. Both take turns as [`rounds`] tells them, on the threads of a [`crew`].
+//! [`mod@sync`], `bench lhash` the concurrent maps of [`mod@lhash`]. All take turns as [`rounds`] tells them, on the
+//! threads of a [`crew`].
 //!
 //! Next: `cli.rs`.
 
 pub mod cli;
+pub mod counting;
 pub mod crew;
 pub mod latency;
+pub mod lhash;
 pub mod output;
 pub mod peers;
 pub mod pool;

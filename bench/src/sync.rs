@@ -172,11 +172,11 @@ impl Sample {
     }
 
     /// Threads that did the same, or some of them that did what is counted.
-    fn of_workers(workers: u32, wall_ns: u64, operations: u64) -> Self {
+    pub(crate) fn of_workers(workers: u32, wall_ns: u64, operations: u64) -> Self {
         Self { wall_ns, workers, operations, fairness: None, latency: None }
     }
 
-    fn mops(&self) -> f64 {
+    pub(crate) fn mops(&self) -> f64 {
         self.operations as f64 * 1e3 / self.wall_ns.max(1) as f64
     }
 }
@@ -305,7 +305,7 @@ pub enum SyncError {
 }
 
 /// Compares the figures that an implementation came to with those that are right.
-fn check(name: &'static str, figures: &[(&'static str, u64, u64)]) -> Result<(), SyncError> {
+pub(crate) fn check(name: &'static str, figures: &[(&'static str, u64, u64)]) -> Result<(), SyncError> {
     match figures.iter().find(|(_, found, expected)| found != expected) {
         None => Ok(()),
         Some(&(field, found, expected)) => Err(SyncError::Disagrees { name, field, found, expected }),

@@ -32,7 +32,7 @@ pub enum RunError {
     /// A table failed.
     #[error(transparent)]
     Table(#[from] ReplayError),
-    /// A lock or a counter failed.
+    /// A lock, a counter or a concurrent map failed.
     #[error(transparent)]
     Sync(#[from] SyncError),
     /// The results could not be written.

@@ -47,7 +47,7 @@ pub struct Aim {
 }
 
 impl Aim {
-    fn new(text: impl Into<String>, found: Option<(bool, String)>) -> Self {
+    pub(crate) fn new(text: impl Into<String>, found: Option<(bool, String)>) -> Self {
         let (verdict, figure) = match found {
             Some((true, figure)) => (Verdict::Reached, figure),
             Some((false, figure)) => (Verdict::NotReached, figure),
@@ -164,7 +164,7 @@ impl Rows<'_> {
 }
 
 /// The value as it is shown, so that the verdict agrees with what is read.
-fn rounded(speed: f64) -> f64 {
+pub(crate) fn rounded(speed: f64) -> f64 {
     (speed * 100.0).round() / 100.0
 }
 

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
 
-use super::{Kind, Row, What, aims};
+use super::aims::{self, Aim};
+use super::{Kind, Row, What};
 use crate::output::human::{counted, grouped, machine, version};
 use crate::rounds::Schedule;
 
@@ -89,14 +90,19 @@ fn table(rows: &[Row]) -> Table {
 }
 
 fn aims(rows: &[Row]) -> Table {
+    judged(aims::judge(rows))
+}
+
+/// A line for each aim.
+pub(crate) fn judged(aims: Vec<Aim>) -> Table {
     let mut table = markdown(["aim", "verdict", "figure"]);
-    for aim in aims::judge(rows) {
+    for aim in aims {
         table.add_row([aim.text, aim.verdict.to_string(), aim.figure]);
     }
     table
 }
 
-fn markdown(header: impl IntoIterator<Item = &'static str>) -> Table {
+pub(crate) fn markdown(header: impl IntoIterator<Item = &'static str>) -> Table {
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN).set_header(header.into_iter().collect::<Vec<_>>());
     table
