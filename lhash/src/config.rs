@@ -219,7 +219,7 @@ impl<K, V, M, S, const N: usize> Builder<K, V, M, S, N> {
             Settings { min_buckets: self.settings.min_buckets.max(LEAST_BUCKETS), ..self.settings };
         let buckets = settings.buckets_for(settings.capacity).ok_or(ConfigError::Capacity {
             value: settings.capacity,
-            max: (u64::from(settings.fill_factor) << 32).try_into().unwrap_or(usize::MAX),
+            max: (u64::from(settings.fill_factor) * u64::from(u32::MAX)).try_into().unwrap_or(usize::MAX),
         })?;
         let buckets = buckets.max(settings.min_buckets);
         Table::new(buckets, Meta::new(settings, buckets)).map_err(|_| ConfigError::OutOfMemory)

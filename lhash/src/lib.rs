@@ -86,6 +86,8 @@ mod ids;
 mod iter;
 mod map;
 mod meta;
+#[cfg(doctest)]
+mod misuse;
 mod multimap;
 mod nodes;
 mod outcome;

@@ -183,7 +183,10 @@ where
             match self.find(hash, &draft.entry().key) {
                 Search::Hit(_, hit) => {
                     let current = &hit.entry.value;
-                    return Err(OccupiedError { current, not_inserted: draft.take().value });
+                    let Entry { key, value: not_inserted } = draft.take();
+                    // Here, where a panic in its `Drop` doesn't leak the value.
+                    drop(key);
+                    return Err(OccupiedError { current, not_inserted });
                 }
                 Search::Miss(bucket) => match self.add(&bucket, hash, draft) {
                     Ok(entry) => return Ok(&entry.value),

@@ -158,7 +158,7 @@ fn every_bad_setting_is_an_error_that_says_what_would_be_right() {
         ),
         (
             bad(builder().capacity(usize::MAX)),
-            "capacity must be at most 21474836480 entries, but is 18446744073709551615",
+            "capacity must be at most 21474836475 entries, but is 18446744073709551615",
         ),
     ] {
         assert_eq!(error.to_string(), text);

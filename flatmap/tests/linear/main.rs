@@ -5,6 +5,7 @@
 //! what they are for. `FLATMAP_SEED` repeats their plans, though not how the threads meet.
 #![cfg(not(all(loom, feature = "loom")))]
 
+mod checker;
 #[path = "../common/mod.rs"]
 mod common;
 mod play;

@@ -4,9 +4,7 @@
 //! An insert and a remove are two steps each, of which only one shows to lookups: a slot is taken a moment
 //! before its key is mapped, and free a moment after its key is unmapped.
 
-use todc_utils::linearizability::WGLChecker;
-use todc_utils::linearizability::history::Action::{Call, Response};
-use todc_utils::linearizability::history::History;
+use crate::checker::{applied, is_linearizable};
 use todc_utils::specifications::Specification;
 
 /// An operation and its result. Keys and slots go by their numbers.
@@ -94,11 +92,6 @@ fn slot_of(step: Step) -> Option<u32> {
         | Step::HasNot { slot, .. } => Some(slot),
         Step::Mapped { to, .. } => to,
     }
-}
-
-fn applied<T: Clone>(next: Option<T>, state: &T) -> (bool, T) {
-    let valid = next.is_some();
-    (valid, next.unwrap_or_else(|| state.clone()))
 }
 
 const SLOTS: usize = 8;
@@ -192,19 +185,6 @@ impl Specification for OneKey {
         };
         applied(next, state)
     }
-}
-
-/// Whether some order of the operations, each at one moment between its call and its end, explains them all.
-/// Of two times that are equal, the call comes first: the operations overlap.
-fn is_linearizable<S: Specification>(steps: &[(S::Operation, u64, u64)]) -> bool {
-    let mut actions = Vec::new();
-    for (process, (step, call, end)) in steps.iter().enumerate() {
-        actions.push((*call, 0, process, Call(step.clone())));
-        actions.push((*end, 1, process, Response(step.clone())));
-    }
-    actions.sort_by_key(|(time, order, process, _)| (*time, *order, *process));
-    let actions: Vec<_> = actions.into_iter().map(|(.., process, action)| (process, action)).collect();
-    actions.is_empty() || WGLChecker::<S>::is_linearizable(History::from_actions(actions))
 }
 
 /// What a history is not, if anything.
