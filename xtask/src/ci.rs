@@ -47,8 +47,11 @@ const STEPS: [Step; 15] = [
     },
     Step {
         name: "features",
-        about: "sync's tests with all its features",
-        run: |tree| cargo(tree, "test -p latchfree-sync --all-features"),
+        about: "sync's tests with all its features, lhash's of its own",
+        run: |tree| {
+            cargo(tree, "test -p latchfree-sync --all-features")?;
+            cargo(tree, "test -p latchfree-lhash --features serde,rayon,stats --test features")
+        },
     },
     Step { name: "docs", about: "documentation, warnings denied", run: docs },
     Step {
