@@ -1,9 +1,10 @@
 //! The command line: what can be asked for, and one clear line for what can't.
 //!
-//! Next: `replay.rs`, `sync.rs`, `lhash.rs`.
+//! Next: `replay.rs`, `sync.rs`, `lhash.rs`, `seeds.rs`.
 
 mod lhash;
 mod run;
+mod seeds;
 mod sync;
 
 use std::ffi::OsString;
@@ -21,6 +22,7 @@ use crate::table::MAX_SLOTS;
 
 pub use lhash::{LhashArgs, MAX_ENTRIES};
 pub use run::RunError;
+pub use seeds::SeedsArgs;
 
 /// The most threads that a run may ask for.
 pub const MAX_THREADS: u32 = 1024;
@@ -51,6 +53,8 @@ pub enum Command {
     Sync(SyncArgs),
     /// Runs lhash beside other concurrent maps, and checks every answer.
     Lhash(LhashArgs),
+    /// Checks the structure of an index in lhash against the published figures, under each policy of counting.
+    Seeds(SeedsArgs),
 }
 
 /// What the tables have to do with the trace.
@@ -121,6 +125,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Replay(args) => run::replay(&args),
         Command::Sync(args) => sync::sync(&args),
         Command::Lhash(args) => lhash::lhash(&args),
+        Command::Seeds(args) => seeds::seeds(&args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -153,7 +158,7 @@ fn one_line(error: &clap::Error) -> String {
         error.kind(),
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     ) {
-        return "error: no subcommand was given; there are `replay`, `sync` and `lhash`, and `--help`"
+        return "error: no subcommand was given; there are `replay`, `sync`, `lhash` and `seeds`, and `--help`"
             .to_owned();
     }
     let message = error.to_string();
@@ -217,6 +222,8 @@ mod tests {
             &["bench", "sync", "--tables", "std,futex"],
             &["bench", "lhash", "--entries", "0"],
             &["bench", "lhash", "--dist", "normal"],
+            &["bench", "seeds", "--policies", "exact,eager"],
+            &["bench", "seeds", "--divide", "0"],
         ] {
             let line = one_line(&Cli::try_parse_from(args).unwrap_err());
             assert!(line.starts_with("error: ") && line.lines().count() == 1, "{args:?}: {line}");

@@ -87,41 +87,11 @@ impl Drop for Count {
     }
 }
 
-/// The bytes of this process that are in memory, where Linux tells them; the allocator gives back what it can first.
-#[must_use]
-pub fn resident_bytes() -> Option<i64> {
-    give_back();
-    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
-    let pages: i64 = statm.split(' ').nth(1)?.parse().ok()?;
-    Some(pages * page_size()?)
-}
-
-#[cfg(unix)]
-fn page_size() -> Option<i64> {
-    // SAFETY: asks for a number.
-    let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    (bytes > 0).then_some(bytes)
-}
-
-#[cfg(not(unix))]
-fn page_size() -> Option<i64> {
-    None
-}
-
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-fn give_back() {
-    // SAFETY: may be called at any time.
-    unsafe { libc::malloc_trim(0) };
-}
-
-#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-fn give_back() {}
-
 #[cfg(test)]
 mod tests {
     use std::alloc::{GlobalAlloc, Layout};
 
-    use super::{Count, Counting, HELD, Relaxed, resident_bytes};
+    use super::{Count, Counting, HELD, Relaxed};
 
     #[test]
     fn all_that_is_requested_and_given_back_is_counted() {
@@ -141,11 +111,5 @@ mod tests {
         // SAFETY: it was reallocated to that layout.
         unsafe { Counting.dealloc(first, large) };
         assert_eq!(HELD.load(Relaxed), 0);
-    }
-
-    #[test]
-    #[cfg(target_os = "linux")]
-    fn a_process_is_in_memory() {
-        assert!(resident_bytes().is_some_and(|bytes| bytes > 0));
     }
 }

@@ -5,7 +5,8 @@
 //! [`replay`] runs them on each of the [`peers`] behind the one trait of [`table`] (in pool mode through the
 //! buffer pool of [`pool`]), and [`output`] prints what came out. `bench sync` runs the locks and counters of
 //! [`mod@sync`], `bench lhash` the concurrent maps of [`mod@lhash`]. All take turns as [`rounds`] tells them, on the
-//! threads of a [`crew`].
+//! threads of a [`crew`]. `bench seeds` checks lhash against the published structure of a PostgreSQL hash
+//! index, in [`seeds`].
 //!
 //! Next: `cli.rs`.
 
@@ -19,6 +20,7 @@ pub mod peers;
 pub mod pool;
 pub mod replay;
 pub mod rounds;
+pub mod seeds;
 pub mod sync;
 pub mod table;
 pub mod trace;

@@ -1,27 +1,20 @@
 //! `bench lhash` as it is called: one line for each mistake, the rows of its JSON, the tables for people.
 
-use std::process::{Command, Output};
+mod called;
 
+use std::process::Output;
+
+use called::text;
 use serde_json::Value;
 
 const TABLES: [&str; 7] = ["lhash", "papaya", "scc", "scc-index", "dashmap", "flurry", "rwlock-hashbrown"];
 
 fn bench(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_bench")).arg("lhash").args(args).output().unwrap()
+    called::bench("lhash", args)
 }
 
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap()
-}
-
-/// The one line on standard error of a call that must end with status 2.
 fn mistake(args: &[&str]) -> String {
-    let output = bench(args);
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
-    assert!(said.starts_with("error: ") && said.lines().count() == 1, "{args:?}: {said}");
-    assert!(output.stdout.is_empty(), "{args:?}");
-    said.trim_end().to_owned()
+    called::mistake("lhash", args)
 }
 
 #[test]

@@ -30,6 +30,7 @@ impl<K: Key, S: BuildHasher> FlatMap<K, S> {
     pub fn insert(&self, key: K, slot: u32) -> Result<(), InsertError> {
         self.partitions.assert_not_entered();
         let hash = self.hash(&key);
+        self.help();
         self.insert_locked(&self.partitions.lock(hash), hash, &key, slot)
     }
 
@@ -40,11 +41,12 @@ impl<K: Key, S: BuildHasher> FlatMap<K, S> {
         key: &K,
         slot: u32,
     ) -> Result<(), InsertError> {
-        let bucket = self.geometry.bucket(hash);
-        if slot >= self.slots() {
-            return Err(InsertError::SlotOutOfRange { slot, slots: self.slots() });
+        let slots = self.slots();
+        if slot >= slots {
+            return Err(InsertError::SlotOutOfRange { slot, slots });
         }
-        if let Some(place) = self.chains.find(bucket, key) {
+        let (bucket, place) = self.chains.find(hash, key);
+        if let Some(place) = place {
             return Err(InsertError::KeyExists { slot: place.slot });
         }
         if !self.chains.link(bucket, key, slot) {
@@ -74,6 +76,7 @@ impl<K: Key, S: BuildHasher> FlatMap<K, S> {
     fn remove_where(&self, key: &K, meant: impl Fn(u32) -> bool) -> Option<u32> {
         self.partitions.assert_not_entered();
         let hash = self.hash(key);
+        self.help();
         self.remove_locked(&self.partitions.lock(hash), hash, key, meant)
     }
 
@@ -84,8 +87,8 @@ impl<K: Key, S: BuildHasher> FlatMap<K, S> {
         key: &K,
         meant: impl Fn(u32) -> bool,
     ) -> Option<u32> {
-        let bucket = self.geometry.bucket(hash);
-        let place = self.chains.find(bucket, key).filter(|place| meant(place.slot))?;
+        let (bucket, place) = self.chains.find(hash, key);
+        let place = place.filter(|place| meant(place.slot))?;
         self.chains.unlink(bucket, place);
         hold.count_unlinked();
         Some(place.slot)
@@ -98,8 +101,9 @@ impl<K: Key, S: BuildHasher> FlatMap<K, S> {
     pub fn remove_slot(&self, slot: u32) -> Option<K> {
         loop {
             let (hash, key) = self.find_key(slot)?;
-            let hold = self.partitions.lock(hash);
-            if self.remove_locked(&hold, hash, &key, |found| found == slot).is_some() {
+            self.help();
+            let removed = self.remove_locked(&self.partitions.lock(hash), hash, &key, |found| found == slot);
+            if removed.is_some() {
                 return Some(key);
             }
         }

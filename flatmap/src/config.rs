@@ -1,11 +1,12 @@
 //! The builder.
 
-use crate::bucket::Chains;
+use crate::bucket::{Chains, Extent};
 use crate::entry::MAX_SLOTS;
 use crate::error::ConfigError;
 use crate::geometry::Geometry;
 use crate::key::Key;
 use crate::partition::Partitions;
+use crate::resize::{Resizing, buckets_for};
 use crate::table::{DefaultHashBuilder, FlatMap};
 use core::marker::PhantomData;
 
@@ -34,8 +35,12 @@ pub enum MissPolicy {
 #[must_use = "a builder does nothing until build() is called"]
 pub struct Builder<K, S = DefaultHashBuilder> {
     slots: u32,
+    max_slots: Option<u32>,
     buckets: Option<u32>,
+    max_buckets: Option<u32>,
+    buckets_follow: Option<bool>,
     partitions: Option<u32>,
+    huge_pages: bool,
     optimistic_tries: u32,
     miss: MissPolicy,
     hasher: S,
@@ -51,8 +56,12 @@ impl<K> Builder<K> {
     pub(crate) fn new() -> Self {
         Self {
             slots: 1024,
+            max_slots: None,
             buckets: None,
+            max_buckets: None,
+            buckets_follow: None,
             partitions: None,
+            huge_pages: false,
             optimistic_tries: DEFAULT_TRIES,
             miss: MissPolicy::default(),
             hasher: DefaultHashBuilder::default(),
@@ -67,14 +76,39 @@ impl<K, S> Builder<K, S> {
         Self { slots, ..self }
     }
 
+    /// How many slots the caller's array may ever have, up to 1,073,741,822: see [`FlatMap::set_slots`]. Default: as many as
+    /// at first. On 64-bit Unix systems only address space is reserved for the others, 40 bytes a slot with 20-byte keys,
+    /// and costs nothing until it is used; elsewhere memory is allocated when there are more.
+    pub fn max_slots(self, max_slots: u32) -> Self {
+        Self { max_slots: Some(max_slots), ..self }
+    }
+
     /// How many buckets: at least one for each partition, at most 2^31. Default: two for each slot, and
     /// no fewer than there are partitions.
     pub fn buckets(self, buckets: u32) -> Self {
         Self { buckets: Some(buckets), ..self }
     }
 
+    /// How many buckets there may ever be, up to 2^31: see [`FlatMap::set_buckets`]. Default: two for each of the most slots, or
+    /// as many as at first if that is more.
+    pub fn max_buckets(self, max_buckets: u32) -> Self {
+        Self { max_buckets: Some(max_buckets), ..self }
+    }
+
+    /// Whether the number of buckets follows the number of slots, two for each: [`FlatMap::set_slots`] then makes splits or
+    /// merges due, and each insert and remove does one of them if that needs no wait. Default: unless [`buckets`](Self::buckets) is given.
+    pub fn buckets_follow(self, follow: bool) -> Self {
+        Self { buckets_follow: Some(follow), ..self }
+    }
+
+    /// Whether the system is asked for huge pages (Linux: `madvise`). [`Stats::huge_page_bytes`](crate::Stats) says what it
+    /// gave. Default: no.
+    pub fn huge_pages(self, ask: bool) -> Self {
+        Self { huge_pages: ask, ..self }
+    }
+
     /// How many partitions, each with a lock for inserts and removes: a power of two up to 65,536. Default:
-    /// 128, or fewer if there are fewer buckets.
+    /// 128, or fewer if there are, or may be, fewer buckets.
     pub fn partitions(self, partitions: u32) -> Self {
         Self { partitions: Some(partitions), ..self }
     }
@@ -92,8 +126,21 @@ impl<K, S> Builder<K, S> {
     /// The hasher. Default: foldhash, seeded for each table. The low 32 bits of a hash choose the bucket, the lowest
     /// of them the partition; keys that agree in them share a chain.
     pub fn hasher<T>(self, hasher: T) -> Builder<K, T> {
-        let Self { slots, buckets, partitions, optimistic_tries, miss, key, .. } = self;
-        Builder { slots, buckets, partitions, optimistic_tries, miss, hasher, key }
+        let Self { slots, max_slots, buckets, max_buckets, buckets_follow, partitions, .. } = self;
+        let Self { huge_pages, optimistic_tries, miss, key, .. } = self;
+        Builder {
+            slots,
+            max_slots,
+            buckets,
+            max_buckets,
+            buckets_follow,
+            partitions,
+            huge_pages,
+            optimistic_tries,
+            miss,
+            hasher,
+            key,
+        }
     }
 }
 
@@ -107,30 +154,49 @@ impl<K: Key, S> Builder<K, S> {
         if !(1..=MAX_SLOTS).contains(&slots) {
             return Err(ConfigError::Slots { value: slots, max: MAX_SLOTS });
         }
+        let max_slots = self.max_slots.unwrap_or(slots);
+        if !(slots..=MAX_SLOTS).contains(&max_slots) {
+            return Err(ConfigError::MaxSlots { value: max_slots, min: slots, max: MAX_SLOTS });
+        }
         let partitions = self.partitions.unwrap_or_else(|| {
-            let buckets = self.buckets.unwrap_or(DEFAULT_PARTITIONS).max(1);
-            DEFAULT_PARTITIONS.min(1 << buckets.ilog2())
+            let buckets =
+                [self.buckets, self.max_buckets].into_iter().flatten().fold(DEFAULT_PARTITIONS, u32::min);
+            1 << buckets.max(1).ilog2()
         });
         if !partitions.is_power_of_two() || partitions > MAX_PARTITIONS {
             return Err(ConfigError::Partitions { value: partitions, max: MAX_PARTITIONS });
         }
-        let buckets = self.buckets.unwrap_or_else(|| partitions.max(2 * slots));
-        if !(partitions..=Geometry::MAX_BUCKETS).contains(&buckets) {
-            return Err(ConfigError::Buckets { value: buckets, min: partitions, max: Geometry::MAX_BUCKETS });
-        }
+        let slots = Extent { now: slots, most: max_slots };
+        let buckets = self.bucket_extent(slots, partitions)?;
         if optimistic_tries == 0 {
             return Err(ConfigError::OptimisticTries);
         }
-        let chains = Chains::new(slots, buckets)
-            .ok_or_else(|| ConfigError::OutOfMemory { bytes: Chains::<K>::bytes_for(slots, buckets) })?;
-        let policy = Policy { optimistic_tries, miss: self.miss };
+        let chains = Chains::new(slots, buckets, self.huge_pages).ok_or_else(|| {
+            ConfigError::OutOfMemory { bytes: Chains::<K>::bytes_for(slots.most, buckets.most) }
+        })?;
+        let follow = self.buckets_follow.unwrap_or(self.buckets.is_none());
         Ok(FlatMap::from_parts(
             chains,
-            Geometry::new(buckets),
             Partitions::new(partitions),
-            policy,
+            Resizing::new(buckets.now, buckets.most, follow),
+            Policy { optimistic_tries, miss: self.miss },
             self.hasher,
         ))
+    }
+
+    fn bucket_extent(&self, slots: Extent, partitions: u32) -> Result<Extent, ConfigError> {
+        let limit = Geometry::MAX_BUCKETS;
+        let now = self.buckets.unwrap_or_else(|| {
+            buckets_for(slots.now, partitions, self.max_buckets.unwrap_or(limit).max(partitions))
+        });
+        if !(partitions..=limit).contains(&now) {
+            return Err(ConfigError::Buckets { value: now, min: partitions, max: limit });
+        }
+        let most = self.max_buckets.unwrap_or_else(|| now.max(buckets_for(slots.most, partitions, limit)));
+        if !(now..=limit).contains(&most) {
+            return Err(ConfigError::MaxBuckets { value: most, min: now, max: limit });
+        }
+        Ok(Extent { now, most })
     }
 }
 

@@ -21,9 +21,9 @@
 //! All-zero memory is a valid array of free entries. This is the last file of a lookup.
 
 use crate::key::{self, Key};
+use crate::memory::Words;
 use core::marker::PhantomData;
-use sync::prim;
-use sync::prim::atomic::{AtomicU64, Ordering};
+use sync::prim::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// The most slots a table can have: an index + 1 has 30 bits, and one value is kept in reserve.
 pub(crate) const MAX_SLOTS: u32 = (1 << 30) - 2;
@@ -58,6 +58,10 @@ impl Next {
         self.0 & Self::LINKED != 0
     }
 
+    pub(crate) fn is_free(self) -> bool {
+        self == Self::FREE
+    }
+
     #[inline]
     pub(crate) fn successor(self) -> Option<u32> {
         (self.0 & Self::SUCCESSOR).checked_sub(1)
@@ -86,16 +90,22 @@ impl Link {
 
     /// The key's first word.
     #[inline]
-    fn first(self) -> u32 {
+    pub(crate) fn first(self) -> u32 {
         (self.0 >> 32) as u32
     }
 }
 
-/// The array of entries.
+/// The array of entries. Addresses for the most that there may be are reserved; what is bounds-checked is the reservation.
+///
+/// * I6: entries from `slots` on are free, except while `set_slots` tries whether they are.
+/// * I7: entries from `touched` on are free.
 #[derive(Debug)]
 pub(crate) struct Entries<K> {
-    words: Box<[AtomicU64]>,
-    slots: u32,
+    words: Words,
+    most: u32,
+    /// How many slots there are now.
+    slots: AtomicU32,
+    touched: AtomicU32,
     key: PhantomData<fn(K) -> K>,
 }
 
@@ -108,27 +118,83 @@ impl<K: Key> Entries<K> {
         (slots as usize).checked_mul(Self::STRIDE)?.checked_mul(size_of::<u64>())
     }
 
-    /// `slots` free entries; `None` if there is no memory for them.
-    pub(crate) fn new(slots: u32) -> Option<Self> {
-        let words = prim::zeroed_u64((slots as usize).checked_mul(Self::STRIDE)?)?;
-        Some(Self { words, slots, key: PhantomData })
+    /// `slots` free entries, and room for `most`; `None` if there is no memory for them.
+    pub(crate) fn new(slots: u32, most: u32, huge: bool) -> Option<Self> {
+        let words = Words::reserve(Self::STRIDE, slots, most, huge)?;
+        let (slots, touched) = (AtomicU32::new(slots), AtomicU32::new(0));
+        Some(Self { words, most, slots, touched, key: PhantomData })
     }
 
     #[inline]
     pub(crate) fn slots(&self) -> u32 {
-        self.slots
+        // ORD(FM-SLOTS acq): the memory of new slots. A lower number is seen in time without: an insert looks under its
+        // partition's lock, which whoever lowers the number takes afterwards.
+        self.slots.load(Ordering::Acquire)
+    }
+
+    /// No slot from this on is mapped, also while `set_slots` tries a lower number.
+    pub(crate) fn bound(&self) -> u32 {
+        // Relaxed: an insert that happens before has raised it.
+        self.slots().max(self.touched.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn most(&self) -> u32 {
+        self.most
+    }
+
+    /// How many slots there are from now on. One caller at a time.
+    pub(crate) fn set_slots(&self, slots: u32) {
+        // ORD(FM-SLOTS rel): the memory of new slots, to who maps them.
+        self.slots.store(slots, Ordering::Release);
+    }
+
+    /// Sees to it that there is memory for so many; false if there is none. One caller at a time.
+    pub(crate) fn grow(&self, slots: u32) -> bool {
+        self.words.grow(slots)
+    }
+
+    /// How many slots from `first` on are not free.
+    pub(crate) fn taken_from(&self, first: u32) -> u32 {
+        // Relaxed: a claim before the caller's pass over the partitions has raised it.
+        let touched = self.touched.load(Ordering::Relaxed);
+        let is_taken = |&slot: &u32| self.get(slot).is_some_and(|entry| entry.link().next() != Next::FREE);
+        (first..touched).filter(is_taken).count() as u32
+    }
+
+    /// Gives the memory of entries from `first` on back. They must be free, and nobody may be able to claim them.
+    pub(crate) fn discard_from(&self, first: u32) {
+        // Relaxed: one caller at a time, and nobody claims from `first` on.
+        let touched = self.touched.load(Ordering::Relaxed);
+        if first < touched {
+            // To a lookup that is still there they read as they were or as free; either way it finds the head changed.
+            self.words.discard(first..touched);
+            // Relaxed: as above.
+            self.touched.fetch_min(first, Ordering::Relaxed);
+        }
+    }
+
+    /// Before a claim.
+    #[inline]
+    pub(crate) fn touch(&self, slot: u32) {
+        // Relaxed: read by `set_slots` after it has passed all partitions.
+        if self.touched.load(Ordering::Relaxed) <= slot {
+            // Relaxed: as above.
+            self.touched.fetch_max(slot + 1, Ordering::Relaxed);
+        }
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        size_of_val(&*self.words)
+        Self::bytes_for(self.slots()).unwrap_or(usize::MAX)
     }
 
-    /// The entry of `slot`; `None` if there is no such slot.
+    pub(crate) fn words(&self) -> &Words {
+        &self.words
+    }
+
+    /// The entry of `slot`; `None` if there can be no such slot.
     #[inline]
     pub(crate) fn get(&self, slot: u32) -> Option<Entry<'_, K>> {
-        let at = (slot as usize).checked_mul(Self::STRIDE)?;
-        let words = self.words.get(at..at.checked_add(Self::STRIDE)?)?;
-        let (link, rest) = words.split_first()?;
+        let (link, rest) = self.words.get(slot, Self::STRIDE)?.split_first()?;
         Some(Entry { link, rest, key: PhantomData })
     }
 }
@@ -149,6 +215,12 @@ impl<K: Key> Entry<'_, K> {
         // Relaxed: on a chain that validates, the head has published the entry; the walk's fence acquires the
         // rest. Holders of the partition lock are the only ones who store.
         Link(self.link.load(Ordering::Relaxed))
+    }
+
+    /// The first and the last double word: no entry lies on more than these two's cache lines, if its key is not longer
+    /// than a line.
+    pub(crate) fn ends(&self) -> (&AtomicU64, &AtomicU64) {
+        (self.link, self.rest.last().unwrap_or(self.link))
     }
 
     /// Whether the key, whose first word was read in `link`, is `key`. While others write it the answer may be
@@ -201,6 +273,14 @@ impl<K: Key> Entry<'_, K> {
         let link = Link::new(self.link().first(), next);
         // ORD(FM-LINK rel): what the caller did before its insert or remove.
         self.link.store(link.0, Ordering::Release);
+    }
+
+    /// Leads the entry's chain to another successor.
+    pub(crate) fn lead_to(&self, successor: Option<u32>) {
+        let next = self.link().next();
+        if next.successor() != successor {
+            self.set_next(next.with_successor(successor));
+        }
     }
 
     /// Gives the slot back, last of all.

@@ -14,6 +14,15 @@ pub enum ConfigError {
         /// The most slots a table can have.
         max: u32,
     },
+    /// The most slots are fewer than the slots, or too many.
+    MaxSlots {
+        /// What was asked for.
+        value: u32,
+        /// As many as at first.
+        min: u32,
+        /// The most slots a table can have.
+        max: u32,
+    },
     /// The number of partitions is not a power of two, or too large.
     Partitions {
         /// What was asked for.
@@ -26,6 +35,15 @@ pub enum ConfigError {
         /// What was asked for.
         value: u32,
         /// One bucket for each partition.
+        min: u32,
+        /// The most buckets a table can have.
+        max: u32,
+    },
+    /// The most buckets are fewer than the buckets, or too many.
+    MaxBuckets {
+        /// What was asked for.
+        value: u32,
+        /// As many as at first.
         min: u32,
         /// The most buckets a table can have.
         max: u32,
@@ -49,6 +67,12 @@ impl fmt::Display for ConfigError {
             Self::Buckets { value, min, max } => {
                 write!(f, "buckets is {value}; with {min} partitions it must be {min} to {max}")
             }
+            Self::MaxSlots { value, min, max } => {
+                write!(f, "max_slots is {value}; with {min} slots it must be {min} to {max}")
+            }
+            Self::MaxBuckets { value, min, max } => {
+                write!(f, "max_buckets is {value}; with {min} buckets it must be {min} to {max}")
+            }
             Self::OptimisticTries => f.write_str("optimistic_tries is 0; a lookup makes at least 1 try"),
             Self::OutOfMemory { bytes: Some(bytes) } => write!(f, "no memory for a table of {bytes} bytes"),
             Self::OutOfMemory { bytes: None } => {
@@ -64,7 +88,7 @@ impl Error for ConfigError {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InsertError {
-    /// There is no such slot.
+    /// There is no such slot; or it is being taken away by [`set_slots`](crate::FlatMap::set_slots).
     SlotOutOfRange {
         /// The slot asked for.
         slot: u32,
@@ -106,6 +130,59 @@ impl From<OtherPartition> for InsertError {
         Self::OtherPartition(error)
     }
 }
+
+/// Why a table was not resized. Nothing was changed, unless it says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ResizeError {
+    /// The number of slots is 0, or more than the table was made for.
+    Slots {
+        /// What was asked for.
+        value: u32,
+        /// The builder's `max_slots`.
+        max: u32,
+    },
+    /// Slots that were to be taken away are mapped, or an insert or remove of them has not returned yet.
+    SlotsInUse {
+        /// How many slots were to be left.
+        slots: u32,
+        /// How many of the others are in use.
+        in_use: u32,
+    },
+    /// There would be fewer buckets than partitions, or more than the table was made for.
+    Buckets {
+        /// What was asked for.
+        value: u32,
+        /// One bucket for each partition.
+        min: u32,
+        /// The builder's `max_buckets`.
+        max: u32,
+    },
+    /// There is no memory. Some of the buckets that were asked for may be there.
+    OutOfMemory,
+}
+
+impl fmt::Display for ResizeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Slots { value, max } => {
+                write!(f, "slots is {value}; the table was built for 1 to {max} (max_slots)")
+            }
+            Self::SlotsInUse { slots, in_use } => {
+                write!(f, "{in_use} of the slots from {slots} on are in use; they must be unmapped first")
+            }
+            Self::Buckets { value, min, max } => {
+                write!(
+                    f,
+                    "buckets is {value}; the table was built for {min} (partitions) to {max} (max_buckets)"
+                )
+            }
+            Self::OutOfMemory => f.write_str("no memory for more slots or buckets"),
+        }
+    }
+}
+
+impl Error for ResizeError {}
 
 /// A key was given to the guard of a partition that it doesn't belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,7 +14,7 @@ pub struct Iter<'a, K, S> {
 
 impl<'a, K: Key, S: BuildHasher> Iter<'a, K, S> {
     pub(crate) fn new(table: &'a FlatMap<K, S>) -> Self {
-        Self { table, slots: 0..table.slots() }
+        Self { table, slots: 0..table.chains.entries().bound() }
     }
 }
 

@@ -31,18 +31,31 @@
 //! ```
 //!
 //! Entry x describes slot x and nothing else; so nothing is allocated after construction
-//! (but for threads that wait for a lock or wake one), and what a slot
+//! (but for threads that wait for a lock or wake one, and for splits), and what a slot
 //! holds is found without a search. A table of 20-byte keys takes 40 bytes a slot, and 32 KiB
 //! for 128 partitions.
+//!
+//! # More and fewer slots and buckets
+//!
+//! ```
+//! use flatmap::FlatMap;
+//!
+//! // 1 GiB of pages now, up to 1 TiB later: only addresses are reserved for the rest.
+//! let table: FlatMap<u64> = FlatMap::builder().slots(131_072).max_slots(134_217_728).build()?;
+//! table.set_slots(200_000)?; // at once; buckets follow, one with each insert and remove
+//! while table.maintain(1000)? > 0 {} // or now, in portions; lookups go on meanwhile
+//! table.set_slots(65_536)?; // the upper ones are not mapped, so their memory goes back
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! # What it promises
 //!
 //! * [`get`](FlatMap::get), [`holds`](FlatMap::holds) and [`key_of`](FlatMap::key_of) take no lock, unless their chain
 //!   changes during four tries in a row; then they take the partition's, shared. A lookup settled by its first try
-//!   writes no shared memory. Hits *and misses* are linearizable. See GUARANTEES.md in the repository: FM-1 to FM-9.
+//!   writes no shared memory. Hits *and misses* are linearizable. See GUARANTEES.md in the repository: FM-1 to FM-12.
 //! * Inserts and removes take one partition's lock exclusively, never two.
 //! * No user code runs under a lock, but for [`FlatMap::partition`]'s guard.
-//! * This crate contains no `unsafe`.
+//! * Buckets are split and merged one at a time, and lookups stay what they are (FM-10).
 //!
 //! # A miss in a buffer pool
 //!
@@ -55,9 +68,11 @@
 //!     if !word.try_evict() {
 //!         return None; // pinned: choose another victim
 //!     }
+//!     // ... write the old page back here, if it was changed ...
 //!     table.remove_if(&old, victim);
-//!     // ... read the page into the frame here: nobody can find or pin it ...
 //!     let frame = match table.insert(page, victim) {
+//!         // ... read the page into the frame here: it can be found but not pinned. Read before the insert, it
+//!         // could be the version from before another thread wrote it back ...
 //!         Ok(()) => victim,
 //!         Err(InsertError::KeyExists { slot }) => slot, // another thread was faster; the victim is free
 //!         Err(error) => panic!("{error}"),
@@ -86,8 +101,9 @@
 //! `stats` counts every lookup ([`Stats`]); `loom` builds the crate for models, together with `--cfg loom`.
 //!
 //! The package is `latchfree-flatmap`, the library is `flatmap`.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
+mod batch;
 mod bucket;
 mod change;
 mod config;
@@ -96,13 +112,16 @@ mod error;
 mod geometry;
 mod iter;
 mod key;
+mod memory;
 mod partition;
 mod pin;
+mod resize;
 mod stats;
 mod table;
+mod validate;
 
 pub use config::{Builder, MissPolicy};
-pub use error::{ConfigError, InsertError, OtherPartition};
+pub use error::{ConfigError, InsertError, OtherPartition, ResizeError};
 pub use iter::Iter;
 pub use key::{BufferTag, Key};
 pub use partition::PartitionGuard;

@@ -52,6 +52,10 @@ impl Partition {
         }
     }
 
+    pub(crate) fn is_locked(&self) -> bool {
+        self.lock.is_locked()
+    }
+
     /// How many keys are mapped. Exact while the partition is locked.
     #[inline]
     pub(crate) fn mapped(&self) -> u32 {
@@ -129,10 +133,32 @@ impl Partitions {
         self.of(hash).lock.read()
     }
 
+    /// As `share`, if that needs no wait.
+    pub(crate) fn try_share(&self, hash: u64) -> Option<ReadGuard<'_, ()>> {
+        self.of(hash).lock.try_read()
+    }
+
+    /// Waits until every hold of now has ended.
+    pub(crate) fn wait_for_all(&self) {
+        self.all().for_each(|partition| drop(partition.lock.read()));
+    }
+
+    /// Notes that this thread runs user code while it holds a partition.
+    pub(crate) fn enter(&self) -> Entered<'_> {
+        self.entered.acquired();
+        Entered(&self.entered)
+    }
+
     #[inline]
     pub(crate) fn lock(&self, hash: u64) -> Hold<'_> {
         let partition = self.of(hash);
         Hold { partition, _guard: partition.lock.write() }
+    }
+
+    /// As `lock`, if that needs no wait.
+    pub(crate) fn try_lock(&self, hash: u64) -> Option<Hold<'_>> {
+        let partition = self.of(hash);
+        Some(Hold { partition, _guard: partition.lock.try_write()? })
     }
 }
 
@@ -152,7 +178,7 @@ pub struct PartitionGuard<'a, K, S> {
     _entered: Entered<'a>,
 }
 
-struct Entered<'a>(&'a LockId);
+pub(crate) struct Entered<'a>(&'a LockId);
 
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
@@ -164,8 +190,7 @@ impl<'a, K: Key, S: BuildHasher> PartitionGuard<'a, K, S> {
     pub(crate) fn new(table: &'a FlatMap<K, S>, hash: u64) -> Self {
         let partitions = &table.partitions;
         let hold = partitions.lock(hash);
-        partitions.entered.acquired();
-        Self { table, index: partitions.index(hash), hold, _entered: Entered(&partitions.entered) }
+        Self { table, index: partitions.index(hash), hold, _entered: partitions.enter() }
     }
 
     /// The number of this partition.

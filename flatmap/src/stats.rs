@@ -1,6 +1,7 @@
 //! What a table tells about itself.
 
 use crate::key::Key;
+use crate::memory::Words;
 use crate::table::FlatMap;
 
 /// Counts since the table was made; see [`FlatMap::stats`](crate::FlatMap::stats).
@@ -22,6 +23,13 @@ pub struct Stats {
     pub fallbacks: u64,
     /// Lookups that took the lock and then found their key.
     pub fallback_hits: u64,
+    /// Buckets that were split off.
+    pub splits: u64,
+    /// Buckets that were merged.
+    pub merges: u64,
+    /// Bytes of the table that lie on huge pages. `None` if they were not asked for, or where the system doesn't tell. To know,
+    /// a file of the system is read, of some kilobytes.
+    pub huge_page_bytes: Option<u64>,
 }
 
 impl<K: Key, S> FlatMap<K, S> {
@@ -32,7 +40,7 @@ impl<K: Key, S> FlatMap<K, S> {
 
     /// How many buckets there are.
     pub fn buckets(&self) -> u32 {
-        self.geometry.buckets()
+        self.chains.geometry().load().buckets()
     }
 
     /// How many partitions there are.
@@ -51,7 +59,18 @@ impl<K: Key, S> FlatMap<K, S> {
         self.partitions.all().all(|partition| partition.mapped() == 0)
     }
 
-    /// The memory of the table in bytes, all of it allocated at construction.
+    /// The most slots that there may be.
+    pub fn max_slots(&self) -> u32 {
+        self.chains.entries().most()
+    }
+
+    /// The most buckets that there may be.
+    pub fn max_buckets(&self) -> u32 {
+        self.resizing.max_buckets
+    }
+
+    /// The memory of the table in bytes, with the slots and buckets that it has now. Pages that were never written are
+    /// among it, and address space that is only reserved is not.
     pub fn memory_bytes(&self) -> usize {
         let counters = {
             #[cfg(feature = "stats")]
@@ -74,6 +93,10 @@ impl<K: Key, S> FlatMap<K, S> {
             stats.fallbacks += partition.fallbacks.get();
             stats.fallback_hits += partition.fallback_hits.get();
         }
+        stats.splits = self.resizing.splits.get();
+        stats.merges = self.resizing.merges.get();
+        let huge_bytes = [self.chains.heads(), self.chains.entries().words()].map(Words::huge_bytes);
+        stats.huge_page_bytes = huge_bytes.into_iter().sum();
         stats
     }
 }

@@ -3,10 +3,10 @@
 
 use crate::bucket::{Chains, Walk};
 use crate::config::{Builder, MissPolicy, Policy};
-use crate::geometry::Geometry;
 use crate::iter::Iter;
 use crate::key::Key;
 use crate::partition::Partitions;
+use crate::resize::Resizing;
 use core::fmt;
 use core::hash::BuildHasher;
 
@@ -18,10 +18,10 @@ pub type DefaultHashBuilder = foldhash::fast::RandomState;
 /// All operations take `&self`; share the table by reference or `Arc`.
 pub struct FlatMap<K, S = DefaultHashBuilder> {
     pub(crate) chains: Chains<K>,
-    pub(crate) geometry: Geometry,
     policy: Policy,
     hasher: S,
     pub(crate) partitions: Partitions,
+    pub(crate) resizing: Resizing,
     #[cfg(feature = "stats")]
     pub(crate) unlocked: crate::stats::Unlocked,
 }
@@ -47,17 +47,17 @@ impl<K: Key> FlatMap<K> {
 impl<K: Key, S> FlatMap<K, S> {
     pub(crate) fn from_parts(
         chains: Chains<K>,
-        geometry: Geometry,
         partitions: Partitions,
+        resizing: Resizing,
         policy: Policy,
         hasher: S,
     ) -> Self {
         Self {
             chains,
-            geometry,
             policy,
             hasher,
             partitions,
+            resizing,
             #[cfg(feature = "stats")]
             unlocked: crate::stats::Unlocked::new(),
         }
@@ -84,9 +84,9 @@ impl<K: Key, S: BuildHasher> FlatMap<K, S> {
     }
 
     #[inline]
-    fn lookup(&self, hash: u64, key: &K) -> Option<u32> {
+    pub(crate) fn lookup(&self, hash: u64, key: &K) -> Option<u32> {
         self.partitions.assert_not_entered();
-        let first = self.chains.walk(self.geometry.bucket(hash), key);
+        let first = self.chains.walk(hash, key);
         self.settle(hash, key, first)
     }
 
@@ -123,7 +123,7 @@ impl<K: Key, S: BuildHasher> FlatMap<K, S> {
             if walk != Walk::Torn {
                 break;
             }
-            walk = self.chains.walk(self.geometry.bucket(hash), key);
+            walk = self.chains.walk(hash, key);
         }
         let settled = match walk {
             Walk::Hit(slot) => Some(Some(slot)),
@@ -148,11 +148,7 @@ impl<K: Key, S: BuildHasher> FlatMap<K, S> {
 
     /// A lookup by a holder of the partition, shared or exclusive.
     pub(crate) fn get_locked(&self, hash: u64, key: &K) -> Option<u32> {
-        match self.chains.walk(self.geometry.bucket(hash), key) {
-            Walk::Hit(slot) => Some(slot),
-            Walk::Miss => None,
-            Walk::Torn => unreachable!("a chain changed while its partition was locked"),
-        }
+        self.chains.find(hash, key).1.map(|place| place.slot)
     }
 
     /// The key that is mapped to `slot`; `None` if there is none, or no such slot. Takes no lock, as
@@ -212,14 +208,13 @@ impl<K: Key, S: BuildHasher> FlatMap<K, S> {
     /// As [`get`](Self::get), and if `pin` does.
     pub fn pin_with<P>(&self, key: &K, mut pin: impl FnMut(u32) -> Option<P>) -> Option<(u32, P)> {
         let hash = self.hash(key);
-        let bucket = self.geometry.bucket(hash);
         loop {
             self.partitions.assert_not_entered();
-            let (walk, head) = self.chains.walk_from(bucket, key);
+            let (walk, start) = self.chains.walk_from(hash, key);
             let slot = self.settle(hash, key, walk)?;
             let pinned = pin(slot)?;
-            // Whoever unmapped the slot before we pinned it had raised the stamp.
-            let stays = self.chains.is_unchanged(bucket, head)
+            // Whoever unmapped the slot before we pinned it had raised the stamp of the bucket where that walk found it.
+            let stays = matches!(walk, Walk::Hit(_)) && self.chains.is_unchanged(start)
                 || self.chains.entries().get(slot).is_some_and(|entry| entry.holds_pinned(key));
             if stays {
                 return Some((slot, pinned));

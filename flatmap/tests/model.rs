@@ -5,7 +5,7 @@
 mod common;
 
 use common::{CONSTANT, IDENTITY, Masked, Rng, key, same, validate};
-use flatmap::{BufferTag, FlatMap, InsertError, Key, MissPolicy};
+use flatmap::{BufferTag, FlatMap, InsertError, Key, MissPolicy, ResizeError};
 use std::collections::HashMap;
 use std::fmt::Debug;
 use std::hash::BuildHasher;
@@ -120,6 +120,36 @@ impl<K: Key + Debug, S: BuildHasher> Pair<K, S> {
         assert_eq!((self.table.len(), self.table.is_empty()), (self.slot_of.len(), self.slot_of.is_empty()));
     }
 
+    fn look_many(&self, rng: &mut Rng) {
+        let numbers: Vec<u32> = (0..rng.below(100)).map(|_| rng.below(self.keys.len() as u32)).collect();
+        let keys: Vec<K> = numbers.iter().map(|&number| self.key(number)).collect();
+        let mut found = vec![Some(u32::MAX); keys.len()];
+        self.table.get_many(&keys, &mut found);
+        let expected: Vec<_> = numbers.iter().map(|number| self.slot_of.get(number).copied()).collect();
+        assert_eq!(found, expected);
+    }
+
+    fn resize(&mut self, rng: &mut Rng) {
+        let (table, least) = (&self.table, self.table.partitions());
+        match rng.below(4) {
+            0 => {
+                let buckets = least + rng.below(table.max_buckets() - least + 1);
+                assert_eq!(table.set_buckets(buckets), Ok(()));
+                assert_eq!(table.buckets(), buckets);
+            }
+            1 => assert!(table.maintain(rng.below(3)).is_ok()),
+            _ => {
+                let slots = 1 + rng.below(table.max_slots());
+                let before = table.slots();
+                let in_use = self.key_in.keys().filter(|&&slot| slot >= slots).count() as u32;
+                let refused =
+                    (slots < before && in_use > 0).then_some(ResizeError::SlotsInUse { slots, in_use });
+                assert_eq!(table.set_slots(slots).err(), refused);
+                assert_eq!(table.slots(), if refused.is_some() { before } else { slots });
+            }
+        }
+    }
+
     fn compare_whole(&self) {
         validate(&self.table);
         assert_eq!(self.table.len(), self.key_in.len());
@@ -134,7 +164,9 @@ impl<K: Key + Debug, S: BuildHasher> Pair<K, S> {
         let any = rng.below(self.table.slots() + 1);
         let free = (0..self.table.slots()).find(|slot| !self.key_in.contains_key(slot));
         let slot = if rng.below(2) == 0 { any } else { free.unwrap_or(any) };
-        match rng.below(10) {
+        match rng.below(12) {
+            10 => self.resize(rng),
+            11 => self.look_many(rng),
             0..=3 => self.insert(number, slot),
             4 => self.remove(number),
             5 => self.remove_if(number, any),
@@ -162,13 +194,16 @@ fn run<K: Key + Debug, S: BuildHasher>(table: FlatMap<K, S>, keys: u32, rng: &mu
 fn run_shapes<K: Key + Debug>(keys: u32, rng: &mut Rng) {
     for hasher in [IDENTITY, CONSTANT, Masked(1), Masked(!7), Masked(!0 << 32)] {
         let partitions = 1 << rng.below(4);
-        let builder =
-            FlatMap::<K>::builder().slots(1 + rng.below(2 * keys)).partitions(partitions).hasher(hasher);
+        let slots = 1 + rng.below(2 * keys);
+        let builder = FlatMap::<K>::builder().slots(slots).max_slots(slots + rng.below(keys));
+        let builder = builder.partitions(partitions).hasher(hasher).buckets_follow(rng.below(2) == 0);
         let builder = builder.buckets(partitions + rng.below(30)).optimistic_tries(1 + rng.below(4));
         let miss = if rng.below(2) == 0 { MissPolicy::Locked } else { MissPolicy::Validated };
         run(builder.miss(miss).build().expect("valid"), keys, rng);
     }
     run(FlatMap::<K>::with_slots(1 + rng.below(2 * keys)), keys, rng);
+    let follows = FlatMap::<K>::builder().slots(1 + rng.below(keys)).max_slots(4 * keys).partitions(1);
+    run(follows.build().expect("valid"), keys, rng);
 }
 
 macro_rules! the_table_agrees_with_two_plain_maps {

@@ -30,7 +30,7 @@ fn number(key: Key) -> u32 {
 }
 
 fn table(slots: u32, tries: u32, miss: MissPolicy) -> Table {
-    let builder = FlatMap::builder().slots(slots).buckets(2).partitions(2).hasher(Masked(!0));
+    let builder = FlatMap::builder().slots(slots).buckets(2).max_buckets(64).partitions(2).hasher(Masked(!0));
     builder.optimistic_tries(tries).miss(miss).build().expect("valid")
 }
 
@@ -149,6 +149,32 @@ fn lookups_are_right_while_their_chains_change() {
     contend("lookups", stable_and_churned, Table::stats, [churn, look]);
 }
 
+/// Changes chains, or how many there are.
+fn churn_or_resize(table: &Table, rng: &mut Rng) {
+    match rng.below(8) {
+        0 => table.set_buckets(2 + rng.below(63)).expect("within bounds"),
+        _ => churn(table, rng),
+    }
+}
+
+fn look_or_look_at_many(table: &Table, rng: &mut Rng) {
+    look(table, rng);
+    let stable: Vec<u32> = (0..rng.below(2 * STABLE)).map(|_| rng.below(STABLE)).collect();
+    let mut found = vec![None; stable.len()];
+    table.get_many(&stable.iter().map(|&key| wide(key)).collect::<Vec<_>>(), &mut found);
+    assert!(found.iter().zip(&stable).all(|(found, key)| *found == Some(*key)), "{stable:?}: {found:?}");
+}
+
+#[test]
+fn lookups_are_right_while_buckets_are_split_and_merged() {
+    let stats = |table: &Table| {
+        let stats = table.stats();
+        let has_met = stats.splits > 1000 && stats.merges > 1000;
+        if has_met { stats } else { Stats::default() }
+    };
+    contend("resizing", stable_and_churned, stats, [churn_or_resize, look_or_look_at_many]);
+}
+
 #[test]
 fn a_table_is_whole_after_all_threads_have_churned_it() {
     let mut rng = Rng::for_test("whole");
@@ -159,7 +185,7 @@ fn a_table_is_whole_after_all_threads_have_churned_it() {
                 for _ in 0..3 {
                     let mut rng = rng.split();
                     let table = &table;
-                    s.spawn(move || (0..100).for_each(|_| churn(table, &mut rng)));
+                    s.spawn(move || (0..100).for_each(|_| churn_or_resize(table, &mut rng)));
                 }
             });
             validate(&table);
@@ -202,6 +228,9 @@ fn pool(tries: u32, miss: MissPolicy) -> Pool {
 
 /// Gives a frame to another page, or leaves it empty: evict, remove, write, insert, finish.
 fn replace(pool: &Pool, rng: &mut Rng) {
+    if rng.below(16) == 0 {
+        pool.table.set_buckets(2 + rng.below(8)).expect("within bounds");
+    }
     let (slot, page) = (rng.below(FRAMES), rng.below(PAGES));
     let frame = &pool.frames[slot as usize];
     if !frame.pins.try_evict() {

@@ -5,12 +5,13 @@
 //!
 //! Next: `map/run.rs`, which does the operations; `map/model.rs`, what they must return.
 
-mod key;
+pub(crate) mod key;
 mod model;
 mod run;
 mod setup;
 
 use flatmap::BufferTag;
+pub(crate) use key::{FuzzHasher, Hashing};
 pub(crate) use setup::Setup;
 
 /// One step. A record is `[op, key, slot, -]`; `which` stands in the place of the key.
@@ -46,11 +47,19 @@ pub(crate) enum Op {
     Shape,
     /// `partition`: the next `steps` operations go through the guard.
     Enter { key: u8, steps: u8 },
+    /// `set_buckets`.
+    SetBuckets { buckets: u8 },
+    /// `set_slots`.
+    SetSlots { slots: u8 },
+    /// `maintain`.
+    Maintain { budget: u8 },
+    /// `get_many` of so many keys from this one on.
+    GetMany { key: u8, count: u8 },
 }
 
 impl Op {
     /// How many kinds there are.
-    pub(crate) const KINDS: u8 = 15;
+    pub(crate) const KINDS: u8 = 19;
 
     /// The operation that a record stands for.
     pub(crate) fn decode([kind, key, slot, _]: [u8; 4]) -> Self {
@@ -69,7 +78,11 @@ impl Op {
             11 => Self::Finish { slot },
             12 => Self::Iterate,
             13 => Self::Shape,
-            _ => Self::Enter { key, steps: slot },
+            14 => Self::Enter { key, steps: slot },
+            15 => Self::SetBuckets { buckets: key },
+            16 => Self::SetSlots { slots: slot },
+            17 => Self::Maintain { budget: key },
+            _ => Self::GetMany { key, count: slot },
         }
     }
 
@@ -92,6 +105,10 @@ impl Op {
             Self::Iterate => (12, 0, 0),
             Self::Shape => (13, 0, 0),
             Self::Enter { key, steps } => (14, key, steps),
+            Self::SetBuckets { buckets } => (15, buckets, 0),
+            Self::SetSlots { slots } => (16, 0, slots),
+            Self::Maintain { budget } => (17, budget, 0),
+            Self::GetMany { key, count } => (18, key, count),
         };
         [kind, key, slot, 0]
     }

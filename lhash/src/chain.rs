@@ -23,14 +23,11 @@ impl<T, const N: usize> Table<T, N> {
         let (mut number, mut page) = (None, primary);
         let mut next = control.overflow();
         loop {
-            for slot in &page.slots {
-                let word = slot.load();
-                if let Some(node) = word.node_if(hash) {
-                    // SAFETY: loaded with acquire ordering, under the pin, from a slot that linked it.
-                    let entry = unsafe { self.nodes.get(node, pin) };
-                    if is(entry) {
-                        return Some(Hit { slot, page: number, word, entry });
-                    }
+            for (slot, word, node) in page.slots_of(hash) {
+                // SAFETY: loaded with acquire ordering, under the pin, from a slot that linked it.
+                let entry = unsafe { self.nodes.get(node, pin) };
+                if is(entry) {
+                    return Some(Hit { slot, page: number, word, entry });
                 }
             }
             number = Some(next?);

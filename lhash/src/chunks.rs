@@ -33,10 +33,12 @@ impl Segment {
     #[inline]
     pub(crate) const fn of(index: u32) -> (Self, usize) {
         let index = index as u64 + BASE;
-        let shift = index.ilog2() - 2;
+        // The logarithm, written so that it compiles to one instruction where that counts from below.
+        let shift = (63 ^ index.leading_zeros()) - 2;
         // The top three bits of the index: 4 to 7.
-        let quarter = (index >> shift) as u32 - 4;
-        (Self((shift - (BASE_BITS - 2)) * 4 + quarter), (index & ((1 << shift) - 1)) as usize)
+        let top = index >> shift;
+        let segment = shift * 4 + top as u32 - (BASE_BITS - 2) * 4 - 4;
+        (Self(segment), (index ^ (top << shift)) as usize)
     }
 
     const fn shift(self) -> u32 {

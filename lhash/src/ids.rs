@@ -36,6 +36,15 @@ struct Common {
     returned: Vec<Segment>,
 }
 
+/// What `Ids` knows of numbers that are not in use.
+#[derive(Debug)]
+pub(crate) struct Unused {
+    pub(crate) free: Vec<u32>,
+    pub(crate) retired: Vec<u32>,
+    /// Numbers from here on were never handed out.
+    pub(crate) fresh: u32,
+}
+
 impl Ids {
     /// For numbers below `limit`, in so many shards.
     pub(crate) fn new(limit: u32, shards: usize) -> Self {
@@ -110,7 +119,9 @@ impl Ids {
     pub(crate) fn retire(&self, number: u32) -> Option<Vec<u32>> {
         let mut shard = self.mine().lock();
         shard.retired.push(number);
-        (shard.retired.len() >= RETIRED).then(|| core::mem::take(&mut shard.retired))
+        // The next ones get their room at once, not in doublings under the lock.
+        (shard.retired.len() >= RETIRED)
+            .then(|| core::mem::replace(&mut shard.retired, Vec::with_capacity(RETIRED)))
     }
 
     /// All that is retired and does not wait yet.
@@ -148,6 +159,22 @@ impl Ids {
         kept.reverse();
         common.free = kept;
         segments.into_iter().for_each(retire);
+    }
+
+    /// The numbers that nobody uses, and those that wait to be free, but for those that wait for their readers.
+    pub(crate) fn unused(&self) -> Unused {
+        let shards: Vec<_> = self.shards.iter().map(|shard| shard.lock()).collect();
+        let common = self.common.lock();
+        let returned = common.returned.iter().flat_map(|segment| {
+            let first = segment.first() as u32;
+            first..first + segment.len() as u32
+        });
+        let of_shards = shards.iter().flat_map(|shard| shard.free.iter().copied());
+        Unused {
+            free: common.free.iter().copied().chain(returned).chain(of_shards).collect(),
+            retired: shards.iter().flat_map(|shard| shard.retired.iter().copied()).collect(),
+            fresh: common.fresh,
+        }
     }
 
     /// Which numbers below the highest that was handed out are in use, retired or not.

@@ -69,7 +69,7 @@
 //! |---|---|
 //! | `serde` | `Serialize` and `Deserialize`: a map is a map, a multimap a sequence of pairs |
 //! | `rayon` | `LHashMap::par_map` and `par_for_each`, over families of buckets |
-//! | `stats` | [`Stats::counted`] and [`Stats::deferred`], counted at every insert |
+//! | `stats` | [`Stats::counted`], [`waited`](Stats::waited), [`deferred`](Stats::deferred) and [`folded`](Stats::folded), counted at every insert; [`Stats::max_overflow_pages`] |
 //! | `loom` | the crate on loom's primitives; only together with `--cfg loom` |
 
 mod addr;
@@ -83,7 +83,10 @@ mod entry;
 mod error;
 mod family;
 mod ids;
+#[doc(hidden)]
+pub mod internals;
 mod iter;
+mod lookup;
 mod map;
 mod meta;
 #[cfg(doctest)]
@@ -101,6 +104,8 @@ mod retire;
 mod split;
 mod stats;
 mod table;
+mod tally;
+mod validate;
 #[cfg(feature = "serde")]
 mod with_serde;
 mod word;

@@ -4,10 +4,11 @@
 use crate::config::{CountPolicy, Settings, ShrinkPolicy};
 use crate::reclaim::Pin;
 use crate::split::{Leftovers, Moved};
+use crate::stats::{HighCount, RelaxedCount};
 use crate::table::Table;
+use crate::tally::{Met, Tally};
 use core::cell::RefCell;
 use std::collections::HashMap;
-use sync::prim::atomic::{AtomicI64, Ordering};
 use sync::{Absorb, CondGuard, CondLock, ShardedCounter};
 
 /// How many splits or merges one insert or remove does at most: more than one where several are due at once, since
@@ -18,36 +19,21 @@ const MOVES: u32 = 4;
 /// With `Sharded`, one insert in so many compares the count with the threshold.
 const COMPARE_EVERY: u32 = 8;
 
-/// A figure of the statistics, or a count that nothing is decided by.
-#[derive(Debug, Default)]
-pub(crate) struct RelaxedCount(AtomicI64);
-
-impl RelaxedCount {
-    pub(crate) fn add(&self, n: i64) {
-        // Relaxed: a figure.
-        self.0.fetch_add(n, Ordering::Relaxed);
-    }
-
-    pub(crate) fn set(&self, n: i64) {
-        // Relaxed: a figure.
-        self.0.store(n, Ordering::Relaxed);
-    }
-
-    pub(crate) fn get(&self) -> i64 {
-        // Relaxed: a figure.
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
 /// What the metapage's lock covers, beside the geometry.
 #[derive(Debug)]
 pub(crate) struct Metapage {
     pub(crate) ntuples: i64,
+    met: Met,
 }
 
 impl Absorb for Metapage {
     fn absorb(&mut self, n: i64) {
         self.ntuples += n;
+        self.met.absorb(n);
+    }
+
+    fn waited(&mut self) {
+        self.met.wait();
     }
 }
 
@@ -62,12 +48,11 @@ pub(crate) struct Meta {
     shards: Option<ShardedCounter>,
     /// Under which `OverflowSignal` keeps a thread's private count.
     id: u64,
-    pub(crate) overflow_pages: RelaxedCount,
+    pub(crate) overflow_pages: HighCount,
     pub(crate) splits: RelaxedCount,
     pub(crate) merges: RelaxedCount,
     pub(crate) split_declined: RelaxedCount,
-    pub(crate) counted: RelaxedCount,
-    pub(crate) deferred: RelaxedCount,
+    pub(crate) tally: Tally,
     pub(crate) flushed: RelaxedCount,
 }
 
@@ -82,7 +67,7 @@ static TABLES: core::sync::atomic::AtomicU64 = core::sync::atomic::AtomicU64::ne
 impl Meta {
     /// Of a table that keeps at least `floor` buckets.
     pub(crate) fn new(settings: Settings, floor: u32) -> Self {
-        let page = Metapage { ntuples: 0 };
+        let page = Metapage { ntuples: 0, met: Met::default() };
         let meta = Self {
             settings,
             page: match settings.count_policy {
@@ -97,12 +82,11 @@ impl Meta {
             shards: (settings.count_policy == CountPolicy::Sharded).then(ShardedCounter::new),
             // Relaxed: a number of its own is all that is asked for.
             id: TABLES.fetch_add(1, core::sync::atomic::Ordering::Relaxed),
-            overflow_pages: RelaxedCount::default(),
+            overflow_pages: HighCount::default(),
             splits: RelaxedCount::default(),
             merges: RelaxedCount::default(),
             split_declined: RelaxedCount::default(),
-            counted: RelaxedCount::default(),
-            deferred: RelaxedCount::default(),
+            tally: Tally::new(),
             flushed: RelaxedCount::default(),
         };
         meta.set_floor(floor);
@@ -121,6 +105,10 @@ impl Meta {
         self.page.pending()
     }
 
+    pub(crate) fn is_held(&self) -> bool {
+        self.page.is_locked()
+    }
+
     /// The most that the metapage's count can lag behind; `None` if there is no bound.
     pub(crate) fn max_lag(&self) -> Option<u64> {
         match self.settings.count_policy {
@@ -135,6 +123,7 @@ impl Meta {
     /// Holds the metapage: the geometry stays as it is, and the count is exact but for the operations under way.
     pub(crate) fn hold(&self) -> CondGuard<'_, Metapage> {
         let mut page = self.page.lock();
+        page.met = Met::default();
         if let Some(shards) = &self.shards {
             page.ntuples = shards.sum();
         }
@@ -195,9 +184,10 @@ impl<T: Send + 'static, const N: usize> Table<T, N> {
                 if !signal {
                     return;
                 }
+                meta.tally.note_force(|| meta.page.is_locked());
                 meta.page.force(0, |page| {
                     page.ntuples += told;
-                    self.adjust(n, page.ntuples, pin)
+                    self.adjust(n, page, pin)
                 })
             }
             (_, Some(shards)) => {
@@ -208,25 +198,22 @@ impl<T: Send + 'static, const N: usize> Table<T, N> {
                 }
                 match meta.page.update(0, |page| {
                     page.ntuples = shards.sum();
-                    self.adjust(n, page.ntuples, pin)
+                    self.adjust(n, page, pin)
                 }) {
                     Some(left) => left,
                     None => return,
                 }
             }
-            _ if signal => meta.page.force(n, |page| self.adjust(n, page.ntuples, pin)),
-            _ => match meta.page.update(n, |page| self.adjust(n, page.ntuples, pin)) {
+            _ if signal => {
+                meta.tally.note_force(|| meta.page.is_locked());
+                meta.page.force(n, |page| self.adjust(n, page, pin))
+            }
+            _ => match meta.page.update(n, |page| self.adjust(n, page, pin)) {
                 Some(left) => left,
-                None => return self.note_deferral(),
+                None => return meta.tally.note_deferral(),
             },
         };
         self.retire_pages(left, pin);
-    }
-
-    #[cold]
-    fn note_deferral(&self) {
-        #[cfg(feature = "stats")]
-        self.meta.deferred.add(1);
     }
 
     pub(crate) fn retire_pages(&self, left: Leftovers, pin: &Pin) {
@@ -238,11 +225,10 @@ impl<T: Send + 'static, const N: usize> Table<T, N> {
     /// Splits, or after a remove merges, as the count demands. For the holder of the metapage. Returns pages to retire
     /// when no lock is held.
     #[inline]
-    fn adjust(&self, n: i32, ntuples: i64, pin: &Pin) -> Leftovers {
-        let meta = &*self.meta;
+    fn adjust(&self, n: i32, page: &mut Metapage, pin: &Pin) -> Leftovers {
+        let (meta, ntuples) = (&*self.meta, page.ntuples);
         meta.published.set(ntuples);
-        #[cfg(feature = "stats")]
-        meta.counted.add(1);
+        meta.tally.note_hold(core::mem::take(&mut page.met), n);
         let mut left = Leftovers::new();
         if ntuples > self.threshold() {
             self.split_while_due(ntuples, meta.moves(), pin, &mut left);

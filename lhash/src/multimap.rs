@@ -35,8 +35,8 @@ use std::sync::Arc;
 /// One key may have a million values: they are one chain, which a lookup of that key has to walk, but an insert
 /// goes to the first page with room, which is remembered.
 pub struct LHashMultiMap<K, V, S = DefaultHashBuilder, const N: usize = 7> {
-    table: Owner<Entry<K, V>, N>,
-    hasher: S,
+    pub(crate) table: Owner<Entry<K, V>, N>,
+    pub(crate) hasher: S,
 }
 
 impl<K, V> LHashMultiMap<K, V> {

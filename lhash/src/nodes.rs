@@ -7,7 +7,7 @@
 
 use crate::chunks::{Chunks, Element, Segment};
 use crate::error::OutOfMemory;
-use crate::ids::Ids;
+use crate::ids::{Ids, Unused};
 use crate::reclaim::{Pin, contain};
 use core::mem::MaybeUninit;
 use sync::prim::UnsafeCell;
@@ -148,6 +148,10 @@ impl<T> Nodes<T> {
 
     pub(crate) fn bytes(&self) -> usize {
         self.cells.bytes()
+    }
+
+    pub(crate) fn unused(&self) -> Unused {
+        self.ids.unused()
     }
 }
 

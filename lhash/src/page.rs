@@ -2,9 +2,10 @@
 
 use crate::chunks::{Chunks, Element, Segment};
 use crate::error::OutOfMemory;
-use crate::ids::Ids;
+use crate::ids::{Ids, Unused};
+use crate::nodes::NodeId;
 use crate::reclaim::Pin;
-use crate::word::{Control, Link, SlotWord};
+use crate::word::{Control, Link, Match, SlotWord, Sought};
 use sync::prim::atomic::{AtomicU64, Ordering};
 
 /// The number of an overflow page.
@@ -44,6 +45,9 @@ pub(crate) struct Page<const N: usize> {
     pub(crate) slots: [Slot; N],
 }
 
+/// So many slots are looked at without a branch for each: which of them has the hash can't be predicted.
+const GROUP: usize = 8;
+
 #[derive(Debug)]
 #[repr(transparent)]
 pub(crate) struct Slot(AtomicU64);
@@ -71,6 +75,34 @@ impl Slot {
 }
 
 impl<const N: usize> Page<N> {
+    /// A node of that hash, if there is one.
+    #[inline]
+    pub(crate) fn node_of(&self, hash: u32) -> Option<NodeId> {
+        let sought = Sought::new(hash);
+        let in_group =
+            |slots: &[Slot]| slots.iter().fold(Match::NONE, |found, slot| found.or(slot.load(), sought));
+        self.slots.chunks(GROUP).find_map(|slots| in_group(slots).node())
+    }
+
+    /// The slots that have that hash and are not empty, in order, with their words.
+    #[inline]
+    pub(crate) fn slots_of(&self, hash: u32) -> impl Iterator<Item = (&Slot, SlotWord, NodeId)> {
+        self.slots.chunks(GROUP).flat_map(move |slots| {
+            let mut words = [SlotWord::EMPTY; GROUP];
+            let mut matches = 0_u32;
+            for (at, (slot, word)) in slots.iter().zip(&mut words).enumerate() {
+                *word = slot.load();
+                matches |= u32::from(word.hash() == hash) << at;
+            }
+            core::iter::from_fn(move || {
+                let at = matches.trailing_zeros() as usize;
+                matches &= matches.checked_sub(1)?;
+                Some((&slots[at], words[at]))
+            })
+            .filter_map(|(slot, word)| Some((slot, word, word.node()?)))
+        })
+    }
+
     #[inline]
     pub(crate) fn control(&self) -> Control {
         // ORD(LH-LOCK acq): all changes of the bucket up to this version.
@@ -190,5 +222,9 @@ impl<const N: usize> OverflowPages<N> {
 
     pub(crate) fn bytes(&self) -> usize {
         self.pages.bytes()
+    }
+
+    pub(crate) fn unused(&self) -> Unused {
+        self.ids.unused()
     }
 }

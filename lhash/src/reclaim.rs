@@ -10,11 +10,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 #[cfg(not(any(all(loom, feature = "loom"), all(shuttle, feature = "shuttle"))))]
 use std::sync::Arc;
 
-/// Runs user code that nobody is here to hear a panic of: the panic hook has reported it. The payload is forgotten, since
-/// its own `Drop` could panic again.
+/// Runs user code that nobody is here to hear a panic of: the panic hook has reported it. What it panics with is dropped; and
+/// if that panics again, what that panics with is forgotten.
 pub(crate) fn contain(f: impl FnOnce()) {
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(f)) {
-        core::mem::forget(payload);
+    let Err(payload) = catch_unwind(AssertUnwindSafe(f)) else { return };
+    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        core::mem::forget(again);
     }
 }
 

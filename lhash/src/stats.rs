@@ -1,7 +1,62 @@
 //! What a table tells of itself.
 
-use crate::meta::RelaxedCount;
 use crate::table::Table;
+use sync::prim::atomic::{AtomicI64, Ordering};
+
+/// A figure of the statistics, or a count that nothing is decided by.
+#[derive(Debug, Default)]
+pub(crate) struct RelaxedCount(AtomicI64);
+
+impl RelaxedCount {
+    pub(crate) fn add(&self, n: i64) {
+        // Relaxed: a figure.
+        self.0.fetch_add(n, Ordering::Relaxed);
+    }
+
+    pub(crate) fn set(&self, n: i64) {
+        // Relaxed: a figure.
+        self.0.store(n, Ordering::Relaxed);
+    }
+
+    pub(crate) fn get(&self) -> i64 {
+        // Relaxed: a figure.
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// A figure, and with feature `stats` the most that it ever was.
+#[derive(Debug, Default)]
+pub(crate) struct HighCount {
+    now: AtomicI64,
+    #[cfg(feature = "stats")]
+    most: AtomicI64,
+}
+
+impl HighCount {
+    pub(crate) fn add(&self, n: i64) {
+        // Relaxed: a figure.
+        let before = self.now.fetch_add(n, Ordering::Relaxed);
+        #[cfg(feature = "stats")]
+        // Relaxed: a figure.
+        self.most.fetch_max(before + n, Ordering::Relaxed);
+        #[cfg(not(feature = "stats"))]
+        let _ = before;
+    }
+
+    pub(crate) fn get(&self) -> i64 {
+        // Relaxed: a figure.
+        self.now.load(Ordering::Relaxed)
+    }
+
+    /// 0 without feature `stats`.
+    pub(crate) fn most(&self) -> i64 {
+        #[cfg(feature = "stats")]
+        // Relaxed: a figure.
+        return self.most.load(Ordering::Relaxed);
+        #[cfg(not(feature = "stats"))]
+        0
+    }
+}
 
 /// Figures of a map or multimap at about one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,6 +76,8 @@ pub struct Stats {
     pub primary_pages: u64,
     /// Overflow pages that are part of a chain.
     pub overflow_pages: u64,
+    /// The most overflow pages that were part of a chain at a time (0 without feature `stats`).
+    pub max_overflow_pages: u64,
     /// Buckets that were split off.
     pub splits: u64,
     /// Buckets that were merged.
@@ -29,8 +86,12 @@ pub struct Stats {
     pub split_declined: u64,
     /// Holds of the metapage's lock that counted (0 without feature `stats`).
     pub counted: u64,
+    /// Counts that met the lock busy and could not be left pending, so that they waited (0 without feature `stats`).
+    pub waited: u64,
     /// Counts that were left pending because the lock was busy (0 without feature `stats`).
     pub deferred: u64,
+    /// Holds that found counts pending and took them (0 without feature `stats`).
+    pub folded: u64,
     /// Counts that waited for the lock because an insert took another overflow page.
     pub flushed: u64,
     /// Pending counts now.
@@ -45,6 +106,7 @@ impl<T, const N: usize> Table<T, N> {
     pub(crate) fn stats(&self) -> Stats {
         let geometry = self.geometry();
         let meta = &*self.meta;
+        let totals = meta.tally.totals();
         let figure = |count: &RelaxedCount| count.get().max(0) as u64;
         Stats {
             ntuples: meta.approx().max(0) as u64,
@@ -53,12 +115,15 @@ impl<T, const N: usize> Table<T, N> {
             low_mask: geometry.low_mask(),
             fill_factor: meta.settings.fill_factor,
             primary_pages: u64::from(geometry.max_bucket()) + 1,
-            overflow_pages: figure(&meta.overflow_pages),
+            overflow_pages: meta.overflow_pages.get().max(0) as u64,
+            max_overflow_pages: meta.overflow_pages.most().max(0) as u64,
             splits: figure(&meta.splits),
             merges: figure(&meta.merges),
             split_declined: figure(&meta.split_declined),
-            counted: figure(&meta.counted),
-            deferred: figure(&meta.deferred),
+            counted: totals.counted,
+            waited: totals.waited,
+            deferred: totals.deferred,
+            folded: totals.folded,
             flushed: figure(&meta.flushed),
             pending: meta.pending(),
             max_lag: meta.max_lag(),

@@ -1,5 +1,6 @@
 //! The table under map and multimap: what an operation does with a bucket. Entries are opaque here; whether one is
-//! the sought one is asked of the caller, never under a lock. Next: `chain.rs`, the walk; beside it `split.rs` and `retire.rs`.
+//! the sought one is asked of the caller, never under a lock. Next: `lookup.rs` and `chain.rs`, the walk; beside
+//! them `split.rs` and `retire.rs`.
 //!
 //! Invariants:
 //! * I5: an entry of hash h is linked in the chain of bucket `address(h)`, and nowhere else; while a holder moves it
@@ -46,7 +47,7 @@ pub(crate) struct Bucket<'p, const N: usize> {
     pub(crate) number: u32,
     pub(crate) page: &'p Page<N>,
     pub(crate) seen: Control,
-    geometry: Geometry,
+    pub(crate) geometry: Geometry,
 }
 
 /// An entry where a thread found it.
@@ -127,51 +128,6 @@ impl<T, const N: usize> Table<T, N> {
     #[inline]
     pub(crate) fn is_current(&self, bucket: &Bucket<'_, N>) -> bool {
         bucket.seen.is_same_version(bucket.page.control_again()) && self.is_still(bucket.geometry)
-    }
-
-    /// Finds an entry. Lock-free: it looks again only when others have changed the bucket meanwhile.
-    #[inline]
-    pub(crate) fn get<'p>(
-        &'p self,
-        hash: u32,
-        pin: &'p Pin,
-        mut is: impl FnMut(&T) -> bool,
-    ) -> Option<&'p T> {
-        loop {
-            let bucket = self.bucket(hash, pin);
-            if let Some(hit) = self.find_in(bucket.page, bucket.seen, hash, pin, &mut is) {
-                return Some(hit.entry);
-            }
-            if bucket.seen.is_moving() {
-                let found = self.find_while_moving(&bucket, hash, pin, &mut is);
-                if found.is_some() {
-                    return found;
-                }
-            }
-            if self.is_current(&bucket) {
-                return None;
-            }
-        }
-    }
-
-    /// An entry moves at most once while a bucket's flag is up, and is published before it is cleared. If the first
-    /// pass over both buckets misses it, it moved during that pass, and the second meets it where it went.
-    #[cold]
-    fn find_while_moving<'p>(
-        &'p self,
-        bucket: &Bucket<'p, N>,
-        hash: u32,
-        pin: &'p Pin,
-        is: &mut impl FnMut(&T) -> bool,
-    ) -> Option<&'p T> {
-        let partner = bucket.geometry.partner_of(bucket.number);
-        let partner = partner.and_then(|number| self.buckets.get(number, pin));
-        for page in [Some(bucket.page), partner, Some(bucket.page), partner].into_iter().flatten() {
-            if let Some(hit) = self.find_in(page, page.control(), hash, pin, is) {
-                return Some(hit.entry);
-            }
-        }
-        None
     }
 
     /// Finds an entry, or its absence, in a version of its bucket that can be locked.

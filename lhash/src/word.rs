@@ -37,6 +37,11 @@ impl Control {
         self.0 & Self::MOVING != 0
     }
 
+    /// Whether there is no overflow page, and nothing moves.
+    pub(crate) const fn is_one_page(self) -> bool {
+        self.0 as u32 & !(Self::LOCKED as u32) == 0
+    }
+
     pub(crate) const fn overflow(self) -> Option<PageId> {
         PageId::from_link((self.0 as u32) >> 2)
     }
@@ -104,18 +109,46 @@ impl SlotWord {
         (self.0 >> 32) as u32
     }
 
-    /// The node, if the slot holds an entry of that hash.
-    #[inline]
-    pub(crate) const fn node_if(self, hash: u32) -> Option<NodeId> {
-        if self.hash() == hash { self.node() } else { None }
-    }
-
     #[inline]
     pub(crate) const fn node(self) -> Option<NodeId> {
         match (self.0 as u32).checked_sub(1) {
             Some(number) => Some(NodeId::from_number(number)),
             None => None,
         }
+    }
+}
+
+/// A hash as it is compared with the words of slots.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sought(u64);
+
+impl Sought {
+    #[inline]
+    pub(crate) const fn new(hash: u32) -> Self {
+        Self(SlotWord::new(hash, NodeId::from_number(0)).0)
+    }
+}
+
+/// The difference between a word and the least one of a hash: the number of a node, if the word has that hash and
+/// is not empty; otherwise at least `LIMIT`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Match(u64);
+
+impl Match {
+    /// No node has that number.
+    const LIMIT: u64 = u32::MAX as u64;
+    pub(crate) const NONE: Self = Self(u64::MAX);
+
+    /// The word's, if it is one.
+    #[inline]
+    #[must_use]
+    pub(crate) fn or(self, word: SlotWord, sought: Sought) -> Self {
+        Self(self.0.min(word.0.wrapping_sub(sought.0)))
+    }
+
+    #[inline]
+    pub(crate) const fn node(self) -> Option<NodeId> {
+        if self.0 < Self::LIMIT { Some(NodeId::from_number(self.0 as u32)) } else { None }
     }
 }
 
@@ -159,7 +192,7 @@ impl Link {
 
 #[cfg(test)]
 mod tests {
-    use super::{Control, Link, SlotWord};
+    use super::{Control, Link, Match, SlotWord, Sought};
     use crate::nodes::NodeId;
     use crate::page::PageId;
 
@@ -167,7 +200,7 @@ mod tests {
     fn zero_memory_is_an_empty_bucket() {
         let control = Control::from_bits(0);
         assert!(!control.is_locked() && !control.is_moving() && control.overflow().is_none());
-        assert!(SlotWord::from_bits(0).is_empty() && SlotWord::from_bits(0).node_if(0).is_none());
+        assert!(control.is_one_page() && SlotWord::from_bits(0).is_empty());
         assert_eq!((Link::from_bits(0).next(), Link::from_bits(0).hint()), (None, None));
     }
 
@@ -193,8 +226,22 @@ mod tests {
             let word = SlotWord::new(hash, NodeId::from_number(number));
             assert!(!word.is_empty());
             assert_eq!((word.hash(), word.node()), (hash, Some(NodeId::from_number(number))));
-            assert_eq!(word.node_if(hash), word.node());
-            assert_eq!(word.node_if(hash ^ 1), None);
+        }
+    }
+
+    #[test]
+    fn a_word_matches_its_hash_alone_and_none_if_it_is_empty() {
+        let hashes = [0, 1, 7, u32::MAX - 1, u32::MAX];
+        for number in [0, 1, u32::MAX - 2] {
+            for hash in hashes {
+                let (word, node) =
+                    (SlotWord::new(hash, NodeId::from_number(number)), NodeId::from_number(number));
+                for sought in hashes {
+                    let found = Match::NONE.or(word, Sought::new(sought));
+                    assert_eq!(found.node(), (hash == sought).then_some(node), "{word:?} {sought}");
+                    assert_eq!(found.or(SlotWord::EMPTY, Sought::new(sought)).node(), found.node());
+                }
+            }
         }
     }
 

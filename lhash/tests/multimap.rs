@@ -121,11 +121,11 @@ fn a_key_of_very_many_values_stays_usable() {
         let full = map.stats();
         assert!(full.overflow_pages <= values.div_ceil(7) + 200, "{full:?}");
         // A hole anywhere is filled again, by one insert that looks for it.
-        for value in [0, values / 2, values - 1] {
+        for value in (0..20).chain([values / 2, values - 1]) {
             assert_eq!(pin.remove_one(&7, &value), Some(&value));
             pin.insert(7, value);
+            assert_eq!(map.stats().overflow_pages, full.overflow_pages);
         }
-        assert!(map.stats().overflow_pages <= full.overflow_pages + 1);
         let vacuumed = pin.vacuum(|&key, value| key == 7 && value % 2 == 0);
         assert_eq!((vacuumed.removed, pin.count(&7) as u64), (values.div_ceil(2), values / 2));
         assert!(vacuumed.pages >= values / 15, "{vacuumed:?}");

@@ -27,6 +27,10 @@ use crossbeam_utils::CachePadded;
 pub trait Absorb {
     /// Adds `n`. Runs while the lock is held; must not use the lock. If it panics, `n` stays pending (SY-9).
     fn absorb(&mut self, n: i64);
+
+    /// Hears of an [`update`](CondLock::update) that met the lock busy and waited for it, its slot being at the cap.
+    /// Runs after `absorb`, while the lock is held; must not use the lock. Does nothing unless you count such waits.
+    fn waited(&mut self) {}
 }
 
 impl Absorb for i64 {
@@ -179,6 +183,10 @@ impl<T: Absorb> CondLock<T> {
     fn run_at_cap<R>(&self, delta: i64, f: impl FnOnce(&mut T) -> R) -> R {
         let guard = self.lock.write();
         self.slots.mark_mine();
+        let f = |value: &mut T| {
+            value.waited();
+            f(value)
+        };
         self.run(guard, self.take_pending() + delta, f)
     }
 

@@ -19,6 +19,11 @@
 #[cfg(all(loom, feature = "loom", shuttle, feature = "shuttle"))]
 compile_error!("the crate is built for loom or for shuttle, not for both");
 
+#[cfg(all(sanitize_thread, not(any(all(loom, feature = "loom"), all(shuttle, feature = "shuttle")))))]
+#[path = "prim/under_tsan.rs"]
+mod waits;
+#[cfg(not(any(sanitize_thread, all(loom, feature = "loom"), all(shuttle, feature = "shuttle"))))]
+mod waits;
 #[cfg(all(loom, feature = "loom"))]
 mod with_loom;
 #[cfg(all(shuttle, feature = "shuttle"))]
@@ -28,6 +33,8 @@ mod with_std;
 #[cfg(not(all(loom, feature = "loom")))]
 mod words;
 
+#[cfg(not(any(all(loom, feature = "loom"), all(shuttle, feature = "shuttle"))))]
+pub use waits::{Mutex, Parker};
 #[cfg(all(loom, feature = "loom"))]
 pub use with_loom::*;
 #[cfg(all(shuttle, feature = "shuttle"))]

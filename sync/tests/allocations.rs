@@ -173,8 +173,8 @@ fn rounds<const N: usize>(hold: impl Fn(&dyn Fn()), wait: impl Fn() + Sync) -> [
                     while running.load(Ordering::Relaxed) < WAITERS {
                         thread::yield_now();
                     }
-                    // They spin for some microseconds and then sleep.
-                    thread::sleep(Duration::from_millis(20));
+                    // They spin for some microseconds and then sleep; on a busy machine they come to it late.
+                    thread::sleep(Duration::from_millis(100));
                 });
             });
             barrier.wait();

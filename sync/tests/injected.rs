@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 use sync::inject::{Point, force};
-use sync::{CondLock, LwLock, SeqLock};
+use sync::{Absorb, CondLock, LwLock, SeqLock};
 
 #[test]
 fn a_forced_failure_of_a_try_takes_nothing_and_the_next_try_succeeds() {
@@ -36,6 +36,31 @@ fn deferred_counts_stop_at_the_cap_and_are_all_folded_in() {
     let counted: Vec<_> = (0..8).map(|_| lock.update(1, |total| *total)).collect();
     assert_eq!(counted, [None, None, None, Some(4), None, None, None, Some(8)]);
     assert_eq!(script.fired(), 7);
+}
+
+#[test]
+fn an_update_at_the_cap_hears_that_it_waited_and_no_other_does() {
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    struct Waits {
+        total: i64,
+        waits: u32,
+    }
+
+    impl Absorb for Waits {
+        fn absorb(&mut self, n: i64) {
+            self.total += n;
+        }
+
+        fn waited(&mut self) {
+            self.waits += 1;
+        }
+    }
+
+    let lock = CondLock::new(Waits { total: 0, waits: 0 }, 1);
+    let _script = force(Point::CondBusy, 0b011);
+    let counted: Vec<_> = (0..3).map(|_| lock.update(1, |waits| *waits)).collect();
+    let waits = |total| Some(Waits { total, waits: 1 });
+    assert_eq!(counted, [None, waits(2), waits(3)]);
 }
 
 #[test]

@@ -49,7 +49,7 @@ pub(crate) fn run(tree: &Tree, options: &Options) -> Result<(), Failure> {
     if chosen.is_empty() {
         return Err(Failure::new("there are no fuzz targets"));
     }
-    let host = host()?;
+    let host = shell::host()?;
     let build_folder = tree.target.join(if options.asan { "fuzz-asan" } else { "fuzz" });
     shell::run(&mut build_command(tree, options, &host, &build_folder))?;
     let mut lines = Vec::new();
@@ -59,17 +59,6 @@ pub(crate) fn run(tree: &Tree, options: &Options) -> Result<(), Failure> {
     }
     println!("fuzz: {}", lines.join("; "));
     Ok(())
-}
-
-/// The triple of this machine: naming it keeps the flags away from build scripts.
-fn host() -> Result<String, Failure> {
-    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let output = Command::new(rustc).arg("-vV").output()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    text.lines()
-        .find_map(|line| line.strip_prefix("host: "))
-        .map(str::to_owned)
-        .ok_or_else(|| Failure::new("rustc -vV names no host"))
 }
 
 /// The flags that cargo-fuzz passes, less those that only its sanitizers need.

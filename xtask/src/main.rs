@@ -10,6 +10,7 @@ mod fuzz;
 mod ledger;
 mod lines;
 mod models;
+mod sanitize;
 mod shell;
 mod source;
 #[cfg(test)]
@@ -33,6 +34,10 @@ cargo xtask COMMAND
   weaken [--list] [--limit SECONDS] [--jobs N] [ID..]
                                           weakens every tagged ordering; a model of its row must fail
   fuzz [--seconds N] [--asan] [TARGET..]  the fuzz targets, 20 seconds each, on a stable toolchain
+  soak [--minutes N] [SUBJECT..]          every structure kept busy by several threads; fails if one is not whole
+  asan [WORD..]                           the tests of the product crates under the address and leak sanitizers;
+                                          words are cargo test's, as `--test api`
+  tsan [WORD..]                           the soak under the thread sanitizer; words are the soak's
   lines                                   the limit on the length of a file
 ";
 
@@ -68,6 +73,9 @@ fn run() -> Result<(), Failure> {
         "ledger" => ledger::run(&tree, ledger_fix(parser)?),
         "weaken" => weaken::run(&tree, &weaken_options(parser)?),
         "fuzz" => fuzz::run(&tree, &fuzz_options(parser)?),
+        "soak" => sanitize::soak(&tree, &words(parser)?),
+        "asan" => sanitize::address(&tree, &words(parser)?),
+        "tsan" => sanitize::threads(&tree, &words(parser)?),
         "lines" => no_options(parser).and_then(|()| lines::run(&tree)),
         "help" => {
             print!("{HELP}");
@@ -138,6 +146,11 @@ fn fuzz_options(mut parser: Parser) -> Result<fuzz::Options, Failure> {
         }
     }
     Ok(options)
+}
+
+/// What is left of the command line, for another program.
+fn words(mut parser: Parser) -> Result<Vec<String>, Failure> {
+    parser.raw_args()?.map(|word| Ok(word.string()?)).collect()
 }
 
 fn no_options(mut parser: Parser) -> Result<(), Failure> {

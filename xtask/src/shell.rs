@@ -37,6 +37,17 @@ pub(crate) fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")))
 }
 
+/// The triple of this machine: naming it keeps the flags away from build scripts.
+pub(crate) fn host() -> Result<String, Failure> {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(rustc).arg("-vV").output()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines()
+        .find_map(|line| line.strip_prefix("host: "))
+        .map(str::to_owned)
+        .ok_or_else(|| Failure::new("rustc -vV names no host"))
+}
+
 /// The `RUSTFLAGS` of the environment with `more` after them.
 pub(crate) fn rustflags(more: &str) -> String {
     match std::env::var("RUSTFLAGS") {

@@ -90,7 +90,7 @@ fn shape(cases: &[Case]) -> (u32, KeyKind) {
 }
 
 fn with_memory(case: &Case, names: &[&str]) -> Result<Vec<(Entrant, Memory)>, SyncError> {
-    // What the first allocations of a process take is nobody's.
+    // What a collector allocates once for all is nobody's.
     let few = Case { entries: case.entries.min(1000), ..case.clone() };
     case.entrants(names).iter().try_for_each(|entrant| (entrant.memory)(&few).map(|_| ()))?;
     case.entrants(names).into_iter().map(|entrant| Ok((entrant, (entrant.memory)(case)?))).collect()

@@ -11,6 +11,7 @@ use super::{Mode, ReplayArgs, USAGE_STATUS};
 use crate::latency::clock_cost_ns;
 use crate::output::{self, Row, Setting, Work};
 use crate::replay::{self, CONTESTANTS, Contestant, Measured, Pass, ReplayError, Run, Schedule};
+use crate::seeds::SeedError;
 use crate::sync::SyncError;
 use crate::trace::{self, OpCounts, Trace, TraceError};
 
@@ -35,6 +36,9 @@ pub enum RunError {
     /// A lock, a counter or a concurrent map failed.
     #[error(transparent)]
     Sync(#[from] SyncError),
+    /// An index failed.
+    #[error(transparent)]
+    Seeds(#[from] SeedError),
     /// The results could not be written.
     #[error("the results can't be written: {0}")]
     Output(#[from] io::Error),
@@ -46,7 +50,7 @@ impl RunError {
     pub fn status(&self) -> u8 {
         match self {
             Self::Usage(_) | Self::Trace { .. } => USAGE_STATUS,
-            Self::Table(_) | Self::Sync(_) | Self::Output(_) => 1,
+            Self::Table(_) | Self::Sync(_) | Self::Seeds(_) | Self::Output(_) => 1,
         }
     }
 }

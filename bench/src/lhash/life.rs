@@ -9,7 +9,7 @@ use super::keys::{Key, Order, difference, value_of};
 use super::steady::{Filled, Stage};
 use super::tables::{Batch, ConcurrentMap};
 use super::{BATCH, Case};
-use crate::counting::{Count, resident_bytes};
+use crate::counting::Count;
 use crate::crew;
 use crate::rounds::{Outcome, Pass};
 use crate::sync::{Sample, SyncError, check};
@@ -45,8 +45,6 @@ pub struct Memory {
     pub bytes_per_entry: Option<f64>,
     /// For each entry there was, once all are removed and the map has given back what it can.
     pub left_per_entry: Option<f64>,
-    /// For each entry, once all are inserted: those that the process has more in memory.
-    pub resident_per_entry: Option<f64>,
 }
 
 /// What growing and shrinking took.
@@ -159,19 +157,13 @@ fn life<M: ConcurrentMap<K>, K: Key>(case: &Case, pass: Pass, slice: Duration) -
 
 fn memory<M: ConcurrentMap<K>, K: Key>(case: &Case) -> Result<Memory, SyncError> {
     let case = &Case { threads: 1, ..case.clone() };
-    let resident_before = resident_bytes();
     let count = Count::begin();
     let mut map = M::empty(case.policy);
     grow::<M, K>(&map, case)?;
     let held = count.held_bytes();
-    let resident = resident_bytes().zip(resident_before).map(|(after, before)| after - before);
     shrink::<M, K>(&map, case)?;
     map.settle();
     let left = count.held_bytes();
     let per_entry = |bytes: Option<i64>| bytes.map(|bytes| bytes as f64 / f64::from(case.entries));
-    Ok(Memory {
-        bytes_per_entry: per_entry(held),
-        left_per_entry: per_entry(left),
-        resident_per_entry: per_entry(resident),
-    })
+    Ok(Memory { bytes_per_entry: per_entry(held), left_per_entry: per_entry(left) })
 }

@@ -97,14 +97,14 @@ fn table(rows: &[Row]) -> Table {
 
 /// The bytes of each map of a group, whose rows all know them.
 fn memory(rows: &[Row]) -> Table {
-    let mut table = markdown(["table", "full", "emptied", "resident"]);
+    let mut table = markdown(["table", "full", "emptied"]);
     let mut shown: Vec<&str> = Vec::new();
     for row in rows {
         if !shown.contains(&row.table) {
             shown.push(row.table);
             let figure = |bytes: Option<f64>| bytes.map_or("-".to_owned(), |bytes| format!("{bytes:.1}"));
             let memory = row.memory;
-            let figures = [memory.bytes_per_entry, memory.left_per_entry, memory.resident_per_entry];
+            let figures = [memory.bytes_per_entry, memory.left_per_entry];
             table.add_row([row.table.to_owned()].into_iter().chain(figures.map(figure)).map(Cell::new));
         }
     }
@@ -132,8 +132,7 @@ fn notes(rounds: u32, fewer: Option<u32>) -> String {
          hash: each its own default: foldhash in lhash and rwlock-hashbrown, ahash in flurry, SipHash in papaya, scc, \
          scc-index and dashmap\n\
          bytes: requested from the allocator, grown by inserts on one thread, strings included; emptied: still held \
-         after removing all, giving back what the map can and letting the collector run; resident: what the \
-         process grew by\n\
+         after removing all, giving back what the map can and letting the collector run\n\
          values: 8 bytes",
         counted(rounds, "round", "interleaved rounds"),
     )

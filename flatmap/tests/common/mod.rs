@@ -42,4 +42,5 @@ pub(crate) fn validate<K: Key + Debug, S: BuildHasher>(table: &FlatMap<K, S>) {
     for slot in (0..table.slots()).filter(|slot| !listed.contains(slot)) {
         assert!(table.key_of(slot).is_none(), "slot {slot} is not listed");
     }
+    assert_eq!(table.validate(), Ok(()));
 }

@@ -20,21 +20,26 @@ use std::env;
 #[derive(Debug, Default)]
 struct Met {
     rounds: usize,
+    operations: usize,
     overlaps: usize,
     reused_slots: usize,
     retried: u64,
     fallbacks: u64,
     fallback_hits: u64,
+    splits: u64,
+    merges: u64,
 }
 
 impl Met {
-    /// Whether the rounds met what they are for: threads that meet, slots that are used again, torn walks.
+    /// Whether the rounds met what they are for: threads that meet, slots that are used again, torn walks, resizing.
     fn enough(&self) -> bool {
-        self.overlaps > 0 && self.reused_slots > 0 && self.retried > 0 && self.fallback_hits > 0
+        let met = self.overlaps > 0 && self.reused_slots > 0 && self.retried > 0 && self.fallback_hits > 0;
+        met && self.splits > 1000 && self.merges > 1000
     }
 
     fn count(&mut self, history: &[Event]) {
         self.rounds += 1;
+        self.operations += history.len();
         let mut by_time: Vec<_> = history.to_vec();
         by_time.sort_by_key(|event| event.call);
         self.overlaps += by_time.windows(2).filter(|pair| pair[1].call < pair[0].end).count();
@@ -71,6 +76,8 @@ fn every_recorded_history_is_linearizable() {
             met.retried += stats.retried;
             met.fallbacks += stats.fallbacks;
             met.fallback_hits += stats.fallback_hits;
+            met.splits += stats.splits;
+            met.merges += stats.merges;
         }
     }
     eprintln!("{met:?}");

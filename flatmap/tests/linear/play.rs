@@ -36,8 +36,13 @@ pub(crate) struct Shape {
     miss: MissPolicy,
     /// Further keys that lie at the ends of the chains all the time, so that walks take longer.
     fillers: u32,
+    /// Whether the threads split and merge buckets between their steps.
+    resizes: bool,
     steps: u32,
 }
+
+/// The most buckets of a table that is resized.
+const MAX_BUCKETS: u32 = 6;
 
 impl Shape {
     pub(crate) fn random(rng: &mut Rng) -> Self {
@@ -52,6 +57,7 @@ impl Shape {
             tries: [1, 1, 2, 4][rng.below(4) as usize],
             miss: if rng.below(4) == 0 { MissPolicy::Locked } else { MissPolicy::Validated },
             fillers: 8 * rng.below(3),
+            resizes: rng.below(2) == 0,
             steps: 16 / threads,
         }
     }
@@ -60,6 +66,7 @@ impl Shape {
         let table = FlatMap::builder()
             .slots(self.slots + self.fillers)
             .buckets(self.buckets)
+            .max_buckets(MAX_BUCKETS)
             .partitions(self.partitions)
             .optimistic_tries(self.tries)
             .miss(self.miss)
@@ -80,15 +87,19 @@ struct Move {
     key: u32,
     slot: u32,
     pause: u32,
+    /// To so many buckets before the call.
+    resize: Option<u32>,
 }
 
 impl Move {
     fn random(shape: &Shape, rng: &mut Rng) -> Self {
         Self {
-            what: rng.below(20),
+            what: rng.below(22),
             key: rng.below(shape.keys),
             slot: rng.below(shape.slots),
             pause: rng.below(64),
+            resize: (shape.resizes && rng.below(4) == 0)
+                .then(|| shape.partitions + rng.below(MAX_BUCKETS + 1 - shape.partitions)),
         }
     }
 
@@ -128,11 +139,26 @@ impl Move {
         }
     }
 
-    fn record(&self, table: &Table, clock: Instant) -> Event {
+    /// A batch of three keys: as three lookups at the same time, each linearizable by itself.
+    fn make_many(&self, table: &Table, keys: u32) -> Vec<Op> {
+        let asked = [0, 1, 2].map(|more| (self.key + more) % keys);
+        let mut found = [None; 3];
+        table.get_many(&asked.map(wide), &mut found);
+        asked.into_iter().zip(found).map(|(key, slot)| Op::Get(key, slot)).collect()
+    }
+
+    fn record(&self, shape: &Shape, table: &Table, clock: Instant) -> Vec<Event> {
         self.pause();
+        if let Some(buckets) = self.resize {
+            table.set_buckets(buckets).expect("within bounds");
+        }
         let call = clock.elapsed().as_nanos() as u64;
-        let op = self.make(table);
-        Event { op, call, end: clock.elapsed().as_nanos() as u64 }
+        let ops = match self.what {
+            20.. => self.make_many(table, shape.keys),
+            _ => vec![self.make(table)],
+        };
+        let end = clock.elapsed().as_nanos() as u64;
+        ops.into_iter().map(|op| Event { op, call, end }).collect()
     }
 }
 
@@ -148,8 +174,8 @@ pub(crate) fn play(shape: Shape, rounds: usize, rng: &mut Rng) -> Played {
     let tables: Vec<Table> = (0..rounds).map(|_| shape.table()).collect();
     let start_of = |table| {
         let mapped = (0..shape.slots.min(shape.keys)).step_by(2);
-        let insert = |number| Move { what: 0, key: number, slot: number, pause: 8 };
-        mapped.map(|number| insert(number).record(table, clock)).collect()
+        let insert = |number| Move { what: 0, key: number, slot: number, pause: 8, resize: None };
+        mapped.flat_map(|number| insert(number).record(&shape, table, clock)).collect()
     };
     let mut histories: Vec<Vec<Event>> = tables.iter().map(start_of).collect();
     let line = StartLine::new(shape.threads as usize);
@@ -163,7 +189,7 @@ pub(crate) fn play(shape: Shape, rounds: usize, rng: &mut Rng) -> Played {
                         let moves: Vec<_> =
                             (0..shape.steps).map(|_| Move::random(&shape, &mut rng)).collect();
                         line.wait();
-                        moves.iter().map(|one| one.record(table, clock)).collect()
+                        moves.iter().flat_map(|one| one.record(&shape, table, clock)).collect()
                     };
                     tables.iter().map(round).collect()
                 })

@@ -7,12 +7,13 @@
 
 mod lookup;
 mod pin;
+mod resize;
 mod reuse;
 mod slots;
 
 use bytemuck::{Pod, Zeroable};
 use core::hash::{BuildHasherDefault, Hash, Hasher};
-use flatmap::{Builder, FlatMap};
+use flatmap::{Builder, FlatMap, InsertError, PinWord, ResizeError};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use sync::prim::loom;
@@ -74,9 +75,14 @@ fn filled(table: FlatMap<Key, BuildIdentity>, mappings: &[(Key, u32)]) -> Table 
 
 /// Runs `body` in every execution that loom finds; it returns what came out, and `expected` must all occur.
 fn model(expected: &[&str], body: impl Fn() -> String + Sync + Send + 'static) {
+    model_within(3, expected, body);
+}
+
+/// As `model`, with at most so many preemptions: for models that take too long with three.
+fn model_within(preemptions: usize, expected: &[&str], body: impl Fn() -> String + Sync + Send + 'static) {
     let seen = Arc::new(Mutex::new(BTreeSet::new()));
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = builder.preemption_bound.or(Some(3));
+    builder.preemption_bound = builder.preemption_bound.or(Some(preemptions));
     let record = Arc::clone(&seen);
     builder.check(move || {
         let outcome = body();

@@ -1,7 +1,6 @@
 //! Pins against evictions.
 
 use super::*;
-use flatmap::PinWord;
 use sync::prim::UnsafeCell;
 
 /// A slot whose content is whatever its evictor put there; loom reports a use that is not ordered.

@@ -41,6 +41,18 @@ pub(crate) enum Hashing {
     Mixed,
 }
 
+impl Hashing {
+    /// From the two lowest bits of a byte.
+    pub(crate) fn decode(byte: u8) -> Self {
+        match byte & 3 {
+            0 => Self::Constant,
+            1 => Self::Identity,
+            2 => Self::Upper,
+            _ => Self::Mixed,
+        }
+    }
+}
+
 impl BuildHasher for Hashing {
     type Hasher = FuzzHasher;
 

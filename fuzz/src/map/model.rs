@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 
-use flatmap::InsertError;
+use flatmap::{InsertError, ResizeError};
 
 use super::key::{FuzzKey, Hashing};
 
@@ -25,11 +25,11 @@ pub(super) struct Model<K> {
 }
 
 impl<K: FuzzKey> Model<K> {
-    pub(super) fn new(slots: u32, partitions: u32, hashing: Hashing) -> Self {
+    pub(super) fn new(slots: u32, most: u32, partitions: u32, hashing: Hashing) -> Self {
         Self {
             slot_of: HashMap::new(),
             key_of: vec![None; slots as usize],
-            pins: vec![Pins::default(); slots as usize],
+            pins: vec![Pins::default(); most as usize],
             hashing,
             partitions,
         }
@@ -80,9 +80,26 @@ impl<K: FuzzKey> Model<K> {
         self.get(key) == Some(slot) && self.remove(key).is_some()
     }
 
+    /// With room for `max` slots.
+    pub(super) fn set_slots(&mut self, slots: u32, max: u32) -> Result<(), ResizeError> {
+        if slots == 0 || slots > max {
+            return Err(ResizeError::Slots { value: slots, max });
+        }
+        let in_use = self.key_of.iter().skip(slots as usize).flatten().count() as u32;
+        if in_use > 0 {
+            return Err(ResizeError::SlotsInUse { slots, in_use });
+        }
+        self.key_of.resize(slots as usize, None);
+        Ok(())
+    }
+
     /// What the iterator yields.
     pub(super) fn mappings(&self) -> Vec<(u32, K)> {
         self.key_of.iter().enumerate().filter_map(|(slot, key)| Some((slot as u32, (*key)?))).collect()
+    }
+
+    pub(super) fn slots(&self) -> u32 {
+        self.key_of.len() as u32
     }
 
     pub(super) fn len(&self) -> usize {

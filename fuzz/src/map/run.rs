@@ -1,6 +1,6 @@
 //! Doing the operations on the table and on the model, and comparing.
 
-use flatmap::{FlatMap, InsertError, OtherPartition, PartitionGuard, PinWord, Pinned};
+use flatmap::{FlatMap, InsertError, OtherPartition, PartitionGuard, PinWord, Pinned, ResizeError};
 
 use super::key::{FuzzKey, Hashing};
 use super::model::Model;
@@ -12,9 +12,10 @@ const MAX_STEPS: u8 = 8;
 /// Builds the table and does `ops`.
 pub(super) fn run<K: FuzzKey>(setup: &Setup, ops: &[Op]) {
     let Some(table) = setup.build::<K>() else { return };
-    let words: Vec<PinWord> = (0..setup.slots).map(|_| PinWord::new()).collect();
-    let model = Model::new(setup.slots, table.partitions(), setup.hashing);
-    let memory_bytes = table.memory_bytes();
+    let words: Vec<PinWord> = (0..table.max_slots()).map(|_| PinWord::new()).collect();
+    let model = Model::new(setup.slots, table.max_slots(), table.partitions(), setup.hashing);
+    let size = || (table.slots(), table.buckets(), table.memory_bytes());
+    let before = size();
     let mut state =
         State { table: &table, words: &words, pins: Vec::new(), model, locked_miss: setup.locked_miss };
     let mut ops = ops.iter();
@@ -27,12 +28,19 @@ pub(super) fn run<K: FuzzKey>(setup: &Setup, ops: &[Op]) {
             Op::PinRefused { .. } | Op::Pin { .. } | Op::Unpin { .. } => state.pin(op),
             Op::Evict { .. } | Op::Finish { .. } => state.evict(op),
             Op::Iterate | Op::Shape => state.whole(op),
+            Op::SetBuckets { .. } | Op::SetSlots { .. } | Op::Maintain { .. } => state.resize(op),
+            Op::GetMany { key, count } => state.get_many(key, count),
             _ => state.one(op),
         }
     }
     state.whole(Op::Iterate);
     state.whole(Op::Shape);
-    assert_eq!(table.memory_bytes(), memory_bytes, "nothing is allocated after construction");
+    let after = size();
+    assert!(
+        (after.0, after.1) != (before.0, before.1) || after == before,
+        "a table of the same size has the same memory"
+    );
+    assert_eq!(table.validate(), Ok(()));
 }
 
 /// The table with its model.
@@ -128,6 +136,39 @@ impl<K: FuzzKey> State<'_, K> {
         assert_eq!((word.pins(), word.is_evicting()), (pins.count, pins.evicting));
     }
 
+    fn get_many(&self, first: u8, count: u8) {
+        let keys: Vec<K> = (0..count).map(|more| K::nth(first.wrapping_add(more))).collect();
+        let mut found = vec![Some(u32::MAX); keys.len()];
+        self.table.get_many(&keys, &mut found);
+        assert!(found.iter().zip(&keys).all(|(found, key)| *found == self.model.get(key)), "{found:?}");
+    }
+
+    fn resize(&mut self, op: Op) {
+        let table = self.table;
+        match op {
+            Op::SetBuckets { buckets } => {
+                let (buckets, before) = (u32::from(buckets), table.buckets());
+                let (min, max) = (table.partitions(), table.max_buckets());
+                let is_right = (min..=max).contains(&buckets);
+                let refused = ResizeError::Buckets { value: buckets, min, max };
+                assert_eq!(table.set_buckets(buckets), if is_right { Ok(()) } else { Err(refused) });
+                assert_eq!(table.buckets(), if is_right { buckets } else { before });
+            }
+            Op::SetSlots { slots } => {
+                let slots = slot(slots);
+                let set = table.set_slots(slots);
+                assert_eq!(set, self.model.set_slots(slots, table.max_slots()));
+                assert!(set.is_ok() || !set.unwrap_err().to_string().is_empty());
+            }
+            Op::Maintain { budget } => {
+                let before = table.maintain(0).expect("there is memory");
+                let left = table.maintain(budget.into()).expect("there is memory");
+                assert_eq!(left, before.saturating_sub(budget.into()));
+            }
+            other => unreachable!("{other:?} does not resize"),
+        }
+    }
+
     /// An operation on the whole table.
     fn whole(&self, op: Op) {
         let (table, model) = (self.table, &self.model);
@@ -136,6 +177,7 @@ impl<K: FuzzKey> State<'_, K> {
             assert!(table.iter().size_hint().1.is_some_and(|most| most >= model.len()));
             return;
         }
+        assert_eq!(table.slots(), model.slots());
         assert_eq!(table.len(), model.len());
         assert_eq!(table.is_empty(), model.len() == 0);
         assert!(format!("{table:?}").contains(&format!("len: {}", model.len())));

@@ -9,12 +9,14 @@ const MAX_SLOTS: u32 = (1 << 30) - 2;
 const MAX_BUCKETS: u32 = 1 << 31;
 const MAX_PARTITIONS: u32 = 1 << 16;
 
-/// What the eight bytes of the header say: `[slots, buckets, partitions, tries, flags, -, -, -]`. Most values
+/// What the eight bytes of the header say: `[slots, buckets, partitions, tries, flags, max_slots, -, -]`. Most values
 /// are sound; some are not, and then the builder must say so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Setup {
     /// How many slots.
     pub(crate) slots: u32,
+    /// How many slots there may be, or the default.
+    pub(crate) max_slots: Option<u32>,
     /// How many buckets, or the default.
     pub(crate) buckets: Option<u32>,
     /// How many partitions, or the default.
@@ -31,12 +33,17 @@ pub(crate) struct Setup {
 
 impl Setup {
     /// What a header stands for.
-    pub(crate) fn decode([slots, buckets, partitions, tries, flags, ..]: [u8; 8]) -> Self {
+    pub(crate) fn decode([slots, buckets, partitions, tries, flags, max_slots, ..]: [u8; 8]) -> Self {
         Self {
             slots: match slots {
                 0 => 0,
                 255 => u32::MAX,
                 n => 1 + u32::from(n - 1) % 16,
+            },
+            max_slots: match max_slots {
+                0 => None,
+                255 => Some(0),
+                n => Some(16 + u32::from(n) % 16),
             },
             buckets: match buckets {
                 0 => None,
@@ -53,12 +60,7 @@ impl Setup {
             tries: if tries < 250 { 1 + u32::from(tries) % 4 } else { 0 },
             locked_miss: flags & 8 != 0,
             tags: flags & 4 != 0,
-            hashing: match flags & 3 {
-                0 => Hashing::Constant,
-                1 => Hashing::Identity,
-                2 => Hashing::Upper,
-                _ => Hashing::Mixed,
-            },
+            hashing: Hashing::decode(flags),
         }
     }
 
@@ -66,6 +68,9 @@ impl Setup {
     pub(super) fn build<K: FuzzKey>(&self) -> Option<FlatMap<K, Hashing>> {
         let miss = if self.locked_miss { MissPolicy::Locked } else { MissPolicy::Validated };
         let mut builder = FlatMap::builder().slots(self.slots).optimistic_tries(self.tries).miss(miss);
+        if let Some(max_slots) = self.max_slots {
+            builder = builder.max_slots(max_slots);
+        }
         if let Some(buckets) = self.buckets {
             builder = builder.buckets(buckets);
         }
@@ -87,6 +92,7 @@ impl Setup {
     fn check_table<K: FuzzKey>(&self, table: &FlatMap<K, Hashing>) {
         assert_eq!(table.slots(), self.slots);
         assert!((1..=MAX_SLOTS).contains(&self.slots), "{self:?}");
+        assert_eq!(table.max_slots(), self.max_slots.unwrap_or(self.slots));
         assert_eq!(self.buckets.unwrap_or(table.buckets()), table.buckets());
         assert_eq!(self.partitions.unwrap_or(table.partitions()), table.partitions());
         assert!(table.partitions().is_power_of_two(), "{self:?}");
@@ -109,6 +115,10 @@ impl Setup {
                 assert_eq!((Some(value), max), (self.buckets, MAX_BUCKETS));
                 assert!(value < min || value > max, "{error}");
                 assert!(self.partitions.is_none_or(|partitions| partitions == min), "{error}");
+            }
+            ConfigError::MaxSlots { value, min, max } => {
+                assert_eq!((Some(value), min, max), (self.max_slots, self.slots, MAX_SLOTS));
+                assert!(value < min || value > max, "{error}");
             }
             ConfigError::OptimisticTries => assert_eq!(self.tries, 0),
             other => panic!("{other} for {self:?}"),
@@ -133,5 +143,7 @@ mod tests {
         assert!(!built([16, 0, 131, 0, 0, 0, 0, 0]));
         assert!(!built([16, 0, 255, 0, 0, 0, 0, 0]));
         assert!(!built([16, 0, 0, 255, 0, 0, 0, 0]));
+        assert!(!built([16, 0, 0, 0, 0, 255, 0, 0]));
+        assert!(built([16, 0, 0, 0, 0, 7, 0, 0]));
     }
 }

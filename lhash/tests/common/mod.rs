@@ -88,6 +88,7 @@ where
     let stats = map.stats();
     assert_eq!((stats.ntuples, stats.pending), (listed as u64, 0), "the figures");
     check_geometry(&stats);
+    assert_eq!(map.validate(), Ok(()));
 }
 
 /// As `validate`, for a map that does not count well.

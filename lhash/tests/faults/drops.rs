@@ -53,6 +53,31 @@ fn a_value_is_dropped_once_whatever_its_drop_panics_with() {
 }
 
 #[test]
+fn what_a_drop_panics_with_is_leaked() {
+    struct Loud(Arc<()>);
+    impl Drop for Loud {
+        fn drop(&mut self) {
+            if Arc::strong_count(&self.0) % 2 == 0 && !thread::panicking() {
+                std::panic::panic_any(Arc::clone(&self.0));
+            }
+        }
+    }
+    let shared = Arc::new(());
+    let map: LHashMap<u64, Loud> = LHashMap::new();
+    (0..101).for_each(|key| _ = map.pin().insert(key, Loud(Arc::clone(&shared))));
+    (0..101).for_each(|key| _ = map.pin().remove(&key));
+    let start = std::time::Instant::now();
+    while Arc::strong_count(&shared) > 1 {
+        assert!(
+            start.elapsed() < std::time::Duration::from_secs(60),
+            "{} are left",
+            Arc::strong_count(&shared)
+        );
+        map.pin().shrink_to_fit();
+    }
+}
+
+#[test]
 fn entries_end_with_their_map_though_another_thread_is_dropping_what_was_removed() {
     struct Slow(Arc<AtomicU64>, Option<(mpsc::Sender<()>, std::sync::Mutex<mpsc::Receiver<()>>)>);
     impl Drop for Slow {

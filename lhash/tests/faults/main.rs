@@ -1,10 +1,13 @@
 //! Faults that an attack on the table found, or looked for. Next: `drops.rs`.
 
+mod bombs;
 mod closures;
 mod collector;
 mod drops;
 mod settings;
 mod stress;
+mod torn_down;
+mod user_code;
 mod vacuum;
 
 use std::hash::{BuildHasherDefault, Hasher};

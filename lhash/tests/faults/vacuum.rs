@@ -62,5 +62,13 @@ fn a_vacuum_whose_closure_panics_leaks_no_pages() {
         sizes.push(map.stats().memory_bytes);
     }
     std::panic::set_hook(hook);
-    assert!(sizes[39] < 2 * sizes[4], "{sizes:?}");
+    // Other tests' pins hold up what is given back; what is leaked never comes.
+    for _ in 0..1_000 {
+        if map.stats().memory_bytes < 2 * sizes[0] {
+            return;
+        }
+        map.pin().shrink_to_fit();
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    panic!("{} bytes are left of {sizes:?}", map.stats().memory_bytes);
 }

@@ -10,11 +10,13 @@
 mod checker;
 #[path = "../common/mod.rs"]
 mod common;
+mod multi;
 mod play;
 mod spec;
 
 use common::{Rng, watched};
-use play::{Played, Shape, play};
+use lhash::Stats;
+use play::{Shape, play};
 use spec::{Event, Op, fault};
 use std::env;
 
@@ -22,6 +24,7 @@ use std::env;
 #[derive(Debug, Default)]
 struct Met {
     rounds: usize,
+    operations: usize,
     overlaps: usize,
     /// Rounds with splits, merges, overflow pages between their first call and their last return.
     with_splits: usize,
@@ -35,48 +38,71 @@ struct Met {
 impl Met {
     /// Whether the rounds met what they are for: threads that meet, and buckets that are split and merged.
     fn enough(&self) -> bool {
-        self.overlaps > 0 && self.with_both > self.rounds / 20 && self.with_overflow > 0 && self.retried > 0
+        self.overlaps > 0 && self.with_both > self.rounds / 20 && self.with_overflow > 0
     }
 
-    fn count(&mut self, played: &Played) {
-        for history in &played.histories {
-            self.rounds += 1;
-            let mut by_time: Vec<_> = history.clone();
-            by_time.sort_by_key(|event| event.call);
-            self.overlaps += by_time.windows(2).filter(|pair| pair[1].call < pair[0].end).count();
-        }
-        for (before, after) in &played.stats {
-            let (splits, merges) = (after.splits > before.splits, after.merges > before.merges);
-            self.with_splits += usize::from(splits);
-            self.with_merges += usize::from(merges);
-            self.with_both += usize::from(splits && merges);
-            self.with_overflow += usize::from(before.overflow_pages + after.overflow_pages > 0);
-        }
-        self.retried += played.retried;
+    /// A round, by the times of its calls and returns.
+    fn count(&mut self, mut times: Vec<(u64, u64)>, before: &Stats, after: &Stats) {
+        self.rounds += 1;
+        self.operations += times.len();
+        times.sort_unstable();
+        self.overlaps += times.windows(2).filter(|pair| pair[1].0 < pair[0].1).count();
+        let (splits, merges) = (after.splits > before.splits, after.merges > before.merges);
+        self.with_splits += usize::from(splits);
+        self.with_merges += usize::from(merges);
+        self.with_both += usize::from(splits && merges);
+        self.with_overflow += usize::from(before.overflow_pages + after.overflow_pages > 0);
+    }
+}
+
+const ROUNDS_OF_A_SHAPE: usize = 50;
+
+/// Whether so many rounds are enough.
+fn rounds() -> usize {
+    match env::var("LHASH_LINEAR_ROUNDS") {
+        Ok(rounds) => rounds.parse().expect("LHASH_LINEAR_ROUNDS is a number"),
+        Err(_) if cfg!(debug_assertions) => 4_000,
+        Err(_) => 20_000,
     }
 }
 
 #[test]
 fn every_recorded_history_is_linearizable() {
-    const ROUNDS_OF_A_SHAPE: usize = 50;
-    let rounds = match env::var("LHASH_LINEAR_ROUNDS") {
-        Ok(rounds) => rounds.parse().expect("LHASH_LINEAR_ROUNDS is a number"),
-        Err(_) if cfg!(debug_assertions) => 4_000,
-        Err(_) => 20_000,
-    };
+    let rounds = rounds();
     let mut rng = Rng::for_test("linear");
     let mut met = Met::default();
-    while met.rounds < rounds || !met.enough() && met.rounds < 50 * rounds {
+    let enough = |met: &Met| met.enough() && met.retried > 0;
+    while met.rounds < rounds || !enough(&met) && met.rounds < 50 * rounds {
         let shape = Shape::random(&mut rng);
         let played = watched("linear", || play(shape, ROUNDS_OF_A_SHAPE, &mut rng));
-        met.count(&played);
-        for history in &played.histories {
+        met.retried += played.retried;
+        for (history, (before, after)) in played.histories.iter().zip(&played.stats) {
+            met.count(history.iter().map(|event| (event.call, event.end)).collect(), before, after);
             if let Some(key) = fault(history, shape.keys) {
                 panic!("key {key} is not linearizable, {shape:?}:\n{}", listed(history));
             }
         }
     }
-    eprintln!("{met:?}");
+    eprintln!("maps: {met:?}");
+    assert!(enough(&met), "the rounds do not meet what they are for: {met:?}");
+}
+
+#[test]
+fn every_recorded_history_of_a_multimap_is_linearizable() {
+    let rounds = rounds();
+    let mut rng = Rng::for_test("linear multimap");
+    let mut met = Met::default();
+    while met.rounds < rounds || !met.enough() && met.rounds < 50 * rounds {
+        let shape = Shape::random(&mut rng);
+        let played = watched("linear multimap", || multi::play(shape, ROUNDS_OF_A_SHAPE, &mut rng));
+        for (history, before, after) in &played {
+            met.count(history.iter().map(|event| (event.call, event.end)).collect(), before, after);
+            if let Some(key) = multi::fault(history, shape.keys) {
+                panic!("key {key} is not linearizable, {shape:?}:\n{history:#?}");
+            }
+        }
+    }
+    eprintln!("multimaps: {met:?}");
     assert!(met.enough(), "the rounds do not meet what they are for: {met:?}");
 }
 

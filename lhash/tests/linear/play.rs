@@ -16,21 +16,26 @@ const FILLERS: u32 = 1 << 20;
 /// How many entries a bucket of a crowded table has.
 const CROWD: u32 = 150;
 
+/// All keys of a crowd are in bucket 0, 4 or 12: that depends on how many buckets there are.
+pub(crate) fn crowd_key(number: u32) -> u32 {
+    12 + 16 * number
+}
+
 /// A kind of round.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
-    threads: u32,
+    pub(crate) threads: u32,
     pub(crate) keys: u32,
-    hasher: Masked,
+    pub(crate) hasher: Masked,
     /// All keys are in one bucket, with many others, and are on their way together when it is split or merged.
     crowded: bool,
-    policy: CountPolicy,
-    fill_factor: u32,
+    pub(crate) policy: CountPolicy,
+    pub(crate) fill_factor: u32,
     /// Further keys, so that buckets have overflow pages and moves take longer.
-    fillers: u32,
+    pub(crate) fillers: u32,
     /// How often a thread resizes the table instead of using it, in 16.
-    resizes: u32,
-    steps: u32,
+    pub(crate) resizes: u32,
+    pub(crate) steps: u32,
 }
 
 impl Shape {
@@ -43,7 +48,7 @@ impl Shape {
             crowded,
             keys: 2 + rng.below(7),
             hasher: Masked(if crowded { !0 } else { pick(rng, &[!0, !0, 1, 12, 0]) }),
-            policy: POLICIES[rng.below(4) as usize],
+            policy: *POLICIES.get(rng.below(5) as usize).unwrap_or(&CountPolicy::OverflowSignal),
             fill_factor: if crowded { CROWD / 2 } else { 1 + rng.below(2) },
             fillers: if crowded { CROWD } else { 6 * rng.below(4) },
             resizes: if crowded { 4 } else { rng.below(5) },
@@ -51,9 +56,9 @@ impl Shape {
         }
     }
 
-    /// The key of a number. All of a crowd are in bucket 0, 4 or 12: that depends on how many buckets there are.
-    fn key(&self, number: u32) -> u32 {
-        if self.crowded { 12 + 16 * number } else { number }
+    /// The key of a number.
+    pub(crate) fn key(&self, number: u32) -> u32 {
+        if self.crowded { crowd_key(number) } else { number }
     }
 
     fn map(&self) -> Map {

@@ -184,7 +184,7 @@ struct Removes {
     counted: Counted,
 }
 
-const PILE: u64 = 64 * 3000;
+const PILE: u64 = 64 * 2000;
 
 impl Drop for Removes {
     fn drop(&mut self) {

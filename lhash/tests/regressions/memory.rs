@@ -1,6 +1,8 @@
 //! References and drops. That a reference can't outlive its pin, nor a pin its map: `src/misuse.rs`.
 
-use crate::common::{Counted, IDENTITY, Masked, Rng, Tally, beside, together, until, validate, watched};
+use crate::common::{
+    CONSTANT, Counted, IDENTITY, Masked, Rng, Tally, beside, together, until, validate, watched,
+};
 use lhash::{LHashMap, OccupiedError, Operation, ShrinkPolicy};
 use std::hint;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -163,6 +165,20 @@ fn clear_frees_what_readers_still_walk_through() {
     assert!(map.is_empty() && map.stats().overflow_pages == 0);
     drop(map);
     tally.settle(0);
+}
+
+#[test]
+fn an_overflow_page_that_comes_and_goes_is_never_given_back() {
+    let map = LHashMap::with_hasher(CONSTANT);
+    for round in 0..2_000 {
+        let mut pin = map.pin();
+        (0..20_u64).for_each(|key| _ = pin.insert(key, round));
+        assert!(map.stats().overflow_pages >= 2);
+        (0..20).for_each(|key| _ = pin.remove(&key));
+        assert_eq!(map.stats().overflow_pages, 0);
+        pin.repin();
+    }
+    until(|| map.stats().memory_bytes < 60_000, || map.pin().shrink_to_fit());
 }
 
 trait AmbiguousIf<A> {

@@ -1,0 +1,38 @@
+//! The arithmetic of addresses, for those who test it from outside. Not part of the public API: it may change in any
+//! release.
+
+use crate::addr::{self, Geometry};
+use crate::chunks::Segment;
+use crate::family::Families;
+
+/// The bucket of a hash.
+pub fn address(max_bucket: u32, hash: u32) -> u32 {
+    Geometry::new(max_bucket).address(hash)
+}
+
+/// The least mask that covers every bucket, and half of it.
+pub fn masks(max_bucket: u32) -> (u32, u32) {
+    let geometry = Geometry::new(max_bucket);
+    (geometry.high_mask(), geometry.low_mask())
+}
+
+/// The bucket that `bucket`, which is not 0, is split off from.
+pub fn parent(bucket: u32) -> u32 {
+    addr::parent(bucket)
+}
+
+/// The bucket that shares a move with this one, if the last one is just being split off or merged.
+pub fn partner(max_bucket: u32, bucket: u32) -> Option<u32> {
+    Geometry::new(max_bucket).partner_of(bucket)
+}
+
+/// The buckets in which the hashes are that agree with `family` in the bits of `mask`.
+pub fn buckets_of_family(max_bucket: u32, family: u32, mask: u32) -> impl Iterator<Item = u32> {
+    Families::buckets(Geometry::new(max_bucket), family, mask)
+}
+
+/// Where a bucket lies: the first number of its segment, its place there, and the segment's length.
+pub fn place(bucket: u32) -> (u64, usize, usize) {
+    let (segment, offset) = Segment::of(bucket);
+    (segment.first(), offset, segment.len())
+}
