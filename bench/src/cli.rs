@@ -1,7 +1,8 @@
 //! The command line: what can be asked for, and one clear line for what can't.
 //!
-//! Next: `replay.rs`, `sync.rs`, `lhash.rs`, `seeds.rs`.
+//! Next: `replay.rs`, `flatmap.rs`, `sync.rs`, `lhash.rs`, `seeds.rs`.
 
+mod flatmap;
 mod lhash;
 mod run;
 mod seeds;
@@ -20,6 +21,7 @@ use serde::Serialize;
 use crate::replay::{CONTESTANTS, Contestant};
 use crate::table::MAX_SLOTS;
 
+pub use flatmap::FlatmapArgs;
 pub use lhash::{LhashArgs, MAX_ENTRIES};
 pub use run::RunError;
 pub use seeds::SeedsArgs;
@@ -49,6 +51,8 @@ pub struct Cli {
 pub enum Command {
     /// Replays a recorded PostgreSQL trace on flatmap and its peers, and checks every answer.
     Replay(ReplayArgs),
+    /// Runs flatmap beside other tables, one operation after the other, and checks every answer.
+    Flatmap(FlatmapArgs),
     /// Runs locks, counters and sequence locks beside their peers, and checks every answer.
     Sync(SyncArgs),
     /// Runs lhash beside other concurrent maps, and checks every answer.
@@ -123,6 +127,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let done = match cli.command {
         Command::Replay(args) => run::replay(&args),
+        Command::Flatmap(args) => flatmap::flatmap(&args),
         Command::Sync(args) => sync::sync(&args),
         Command::Lhash(args) => lhash::lhash(&args),
         Command::Seeds(args) => seeds::seeds(&args),
@@ -158,7 +163,7 @@ fn one_line(error: &clap::Error) -> String {
         error.kind(),
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     ) {
-        return "error: no subcommand was given; there are `replay`, `sync`, `lhash` and `seeds`, and `--help`"
+        return "error: no subcommand was given; there are `replay`, `flatmap`, `sync`, `lhash` and `seeds`, and `--help`"
             .to_owned();
     }
     let message = error.to_string();
@@ -220,6 +225,8 @@ mod tests {
             &["bench", "sync", "a"],
             &["bench", "sync", "--seconds", "-1"],
             &["bench", "sync", "--tables", "std,futex"],
+            &["bench", "flatmap", "--slots", "0"],
+            &["bench", "flatmap", "--waits", "--rounds", "3"],
             &["bench", "lhash", "--entries", "0"],
             &["bench", "lhash", "--dist", "normal"],
             &["bench", "seeds", "--policies", "exact,eager"],

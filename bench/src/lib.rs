@@ -4,7 +4,8 @@
 //! `bench replay` is the main path: [`cli`] reads the command line, [`trace`] the recorded page accesses,
 //! [`replay`] runs them on each of the [`peers`] behind the one trait of [`table`] (in pool mode through the
 //! buffer pool of [`pool`]), and [`output`] prints what came out. `bench sync` runs the locks and counters of
-//! [`mod@sync`], `bench lhash` the concurrent maps of [`mod@lhash`]. All take turns as [`rounds`] tells them, on the
+//! [`mod@sync`], `bench lhash` the concurrent maps of [`mod@lhash`],
+//! `bench flatmap` single operations of flatmap and the peers by [`mod@flatmap`]. All take turns as [`rounds`] tells them, on the
 //! threads of a [`crew`]. `bench seeds` checks lhash against the published structure of a PostgreSQL hash
 //! index, in [`seeds`].
 //!
@@ -13,6 +14,7 @@
 pub mod cli;
 pub mod counting;
 pub mod crew;
+pub mod flatmap;
 pub mod latency;
 pub mod lhash;
 pub mod output;

@@ -63,6 +63,18 @@ pub trait Table: Sync + Sized {
     /// Takes the mapping of `tag` away and returns its slot.
     fn remove(&self, tag: &BufferTag) -> Option<u32>;
 
+    /// The slots of `tags`, written to `found`; one after the other, where the table has nothing better.
+    fn get_many(&self, tags: &[BufferTag], found: &mut [Option<u32>]) {
+        for (tag, found) in tags.iter().zip(found) {
+            *found = self.get(tag);
+        }
+    }
+
+    /// Changes the number of buckets while the table is used; whether the table can.
+    fn set_buckets(&self, _buckets: u32) -> bool {
+        false
+    }
+
     /// Looks `tag` up and pins its slot, the way a buffer pool has to do it on this table: under the lock
     /// where a lookup takes one, otherwise by looking again after the pin.
     ///

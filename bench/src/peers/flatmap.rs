@@ -4,7 +4,10 @@ use flatmap::{FlatMap, InsertError, MissPolicy};
 
 use crate::table::{BufferTag, Inserted, Lookup, LookupCounts, Table, TagHasher};
 
-/// A [`FlatMap`] with 128 partitions, as many as `dynahash` has.
+/// As many as `dynahash` has.
+pub const PARTITIONS: u32 = 128;
+
+/// A [`FlatMap`] with [`PARTITIONS`].
 ///
 /// With `LOCKED_MISS`, every miss is looked up again under the partition's lock, as the fourth version of
 /// the patch to PostgreSQL does that flatmap descends from.
@@ -18,7 +21,7 @@ impl<const LOCKED_MISS: bool> Table for Flatmap<LOCKED_MISS> {
 
     fn with_slots(slots: u32) -> Self {
         let miss = if LOCKED_MISS { MissPolicy::Locked } else { MissPolicy::Validated };
-        let builder = FlatMap::builder().slots(slots).partitions(128).miss(miss);
+        let builder = FlatMap::builder().slots(slots).partitions(PARTITIONS).miss(miss);
         match builder.hasher(TagHasher::default()).build() {
             Ok(map) => Self { map },
             Err(error) => panic!("a table of {slots} slots: {error}"),
@@ -39,6 +42,14 @@ impl<const LOCKED_MISS: bool> Table for Flatmap<LOCKED_MISS> {
 
     fn remove(&self, tag: &BufferTag) -> Option<u32> {
         self.map.remove(tag)
+    }
+
+    fn get_many(&self, tags: &[BufferTag], found: &mut [Option<u32>]) {
+        self.map.get_many(tags, found);
+    }
+
+    fn set_buckets(&self, buckets: u32) -> bool {
+        self.map.set_buckets(buckets).is_ok()
     }
 
     /// Lookup, pin, and the look again are flatmap's own.
