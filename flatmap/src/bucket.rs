@@ -130,7 +130,7 @@ impl<K: Key> Chains<K> {
     }
 
     /// As `walk`; also tells from where it began.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn walk_from(&self, hash: u64, key: &K) -> (Walk, Start) {
         let geometry = self.geometry.load();
         let bucket = geometry.bucket(hash);
@@ -161,22 +161,21 @@ impl<K: Key> Chains<K> {
 
     /// Follows a chain to the key or to its end. A chain has no more entries than there are slots: a walk
     /// that has met more than there may be has been led from chain to chain.
-    #[inline]
+    #[inline(always)]
     fn follow(&self, first: Option<u32>, key: &K) -> Walk {
         let mut at = first;
         let mut steps_left = self.entries.most();
         while let Some(slot) = at {
             let Some(entry) = self.entries.get(slot) else { return Walk::Torn };
             let link = entry.link();
-            let next = link.next();
-            if next.is_linked() && entry.matches(link, key) {
+            if entry.holds(link, key) {
                 return Walk::Hit(slot);
             }
             if steps_left == 0 {
                 return Walk::Torn;
             }
             steps_left -= 1;
-            at = next.successor();
+            at = link.next().successor();
         }
         Walk::Miss
     }
@@ -186,7 +185,7 @@ impl<K: Key> Chains<K> {
         let bucket = self.geometry.load_locked().bucket(hash);
         let mut predecessor = None;
         for (slot, link, entry) in self.chain_locked(bucket) {
-            if entry.matches(link, key) {
+            if entry.holds(link, key) {
                 return (bucket, Some(Place { slot, predecessor }));
             }
             predecessor = Some(slot);

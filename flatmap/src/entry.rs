@@ -93,6 +93,12 @@ impl Link {
     pub(crate) fn first(self) -> u32 {
         (self.0 >> 32) as u32
     }
+
+    /// 0 if the entry is linked and its key's first word is `first`.
+    #[inline]
+    fn differing(self, first: u32) -> u64 {
+        (self.0 ^ Self::new(first, Next(Next::LINKED)).0) & !u64::from(Next::LINKED - 1)
+    }
 }
 
 /// The array of entries. Addresses for the most that there may be are reserved; what is bounds-checked is the reservation.
@@ -223,21 +229,16 @@ impl<K: Key> Entry<'_, K> {
         (self.link, self.rest.last().unwrap_or(self.link))
     }
 
-    /// Whether the key, whose first word was read in `link`, is `key`. While others write it the answer may be
-    /// wrong: it counts only once the walk has been validated.
+    /// Whether the slot, whose first double word is `link`, is mapped to `key`. Without a lock or a pin the answer counts only
+    /// once the walk has been validated. All words are compared and one branch taken: which one differs can't be guessed.
     #[inline]
-    pub(crate) fn matches(&self, link: Link, key: &K) -> bool {
-        // Relaxed: ordered by the load of the head before and by the walk's fence after.
-        let same = |(word, of_key): (&AtomicU64, u64)| word.load(Ordering::Relaxed) == of_key;
-        (size_of::<K>() == 0 || link.first() == key::first(key))
-            && self.rest.iter().zip(key::rest(key)).all(same)
-    }
-
-    /// Whether the slot is mapped to `key`, for a caller who has pinned it: nobody maps or unmaps it meanwhile.
-    #[inline]
-    pub(crate) fn holds_pinned(&self, key: &K) -> bool {
-        let link = self.link();
-        link.next().is_linked() && self.matches(link, key)
+    pub(crate) fn holds(&self, link: Link, key: &K) -> bool {
+        let mut differing = link.differing(key::first(key));
+        for (word, of_key) in self.rest.iter().zip(key::rest(key)) {
+            // Relaxed: ordered by the load of the head before and by the walk's fence after.
+            differing |= word.load(Ordering::Relaxed) ^ of_key;
+        }
+        differing == 0
     }
 
     /// The key with the words found; a mix of two keys if it is replaced meanwhile.

@@ -215,7 +215,7 @@ impl<K: Key, S: BuildHasher> FlatMap<K, S> {
             let pinned = pin(slot)?;
             // Whoever unmapped the slot before we pinned it had raised the stamp of the bucket where that walk found it.
             let stays = matches!(walk, Walk::Hit(_)) && self.chains.is_unchanged(start)
-                || self.chains.entries().get(slot).is_some_and(|entry| entry.holds_pinned(key));
+                || self.chains.entries().get(slot).is_some_and(|entry| entry.holds(entry.link(), key));
             if stays {
                 return Some((slot, pinned));
             }
