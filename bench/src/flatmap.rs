@@ -27,12 +27,14 @@ use floor::{MEMORY_CHAIN, MEMORY_INDEPENDENT, UNSHARED};
 use stage::{Full, Pass, Stage};
 
 /// The names of the tables, in the order of the output. The last one is for one thread.
-pub const NAMES: [&str; 7] =
-    ["flatmap", "dynahash", "rwlock-hashbrown", "dashmap", "papaya", "scc", UNSHARED];
+pub const NAMES: [&str; 8] =
+    ["flatmap", "flatmap-huge", "dynahash", "rwlock-hashbrown", "dashmap", "papaya", "scc", UNSHARED];
 /// The table that the others are compared with.
 pub const OURS: &str = NAMES[0];
+/// The same on huge pages.
+pub const HUGE: &str = NAMES[1];
 /// What PostgreSQL has.
-pub const BASELINE: &str = NAMES[1];
+pub const BASELINE: &str = NAMES[2];
 /// How many keys are looked up together.
 const BATCHES: [u32; 4] = [8, 16, 32, 64];
 /// What flatmap takes for a slot.
@@ -116,7 +118,8 @@ impl Case {
         for name in NAMES.into_iter().filter(|name| self.has(name)) {
             let slots = self.slots;
             stages.push(match name {
-                "flatmap" => Box::new(Full::<flatmap::Flatmap<false>>::new(slots)?),
+                "flatmap" => Box::new(Full::<flatmap::Flatmap<flatmap::Plain>>::new(slots)?),
+                "flatmap-huge" => Box::new(Full::<flatmap::Flatmap<flatmap::Huge>>::new(slots)?),
                 "dynahash" => Box::new(Full::<dynahash::Dynahash>::new(slots)?),
                 "rwlock-hashbrown" => Box::new(Full::<hashbrown::RwLockHashbrown>::new(slots)?),
                 "dashmap" => Box::new(Full::<dashmap::Dashmap>::new(slots)?),
@@ -140,11 +143,12 @@ impl Case {
             .filter(|(_, name)| takes_part(name))
             .map(|(index, _)| (index, plain))
             .collect();
-        if let Some(ours) = names.iter().position(|name| *name == OURS) {
+        let ours = names.iter().enumerate().filter(|(_, name)| [OURS, HUGE].contains(name));
+        for (ours, name) in ours {
             if task == Task::Hit {
                 group.extend(BATCHES.map(|batch| (ours, Work { task: Task::HitBatch(batch), ..plain })));
             }
-            if matches!(task, Task::Hit | Task::Miss) {
+            if matches!(task, Task::Hit | Task::Miss) && *name == OURS {
                 group.push((ours, Work { resizing: true, ..plain }));
             }
         }

@@ -13,7 +13,7 @@ use hdrhistogram::Histogram;
 
 use crate::peers::dashmap::Dashmap;
 use crate::peers::dynahash::Dynahash;
-use crate::peers::flatmap::Flatmap;
+use crate::peers::flatmap::{Flatmap, LockedMiss, Plain};
 use crate::peers::hashbrown::RwLockHashbrown;
 use crate::peers::papaya::Papaya;
 use crate::peers::scc::Scc;
@@ -54,8 +54,8 @@ pub const BASELINE: &str = Dynahash::NAME;
 
 /// All tables, in the order of the output.
 pub const CONTESTANTS: [Contestant; 7] = [
-    Contestant::of::<Flatmap<false>>(),
-    Contestant::of::<Flatmap<true>>().only_in_pool_mode(),
+    Contestant::of::<Flatmap<Plain>>(),
+    Contestant::of::<Flatmap<LockedMiss>>().only_in_pool_mode(),
     Contestant::of::<Dynahash>(),
     Contestant::of::<RwLockHashbrown>(),
     Contestant::of::<Dashmap>(),

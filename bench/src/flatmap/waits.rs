@@ -17,7 +17,7 @@ use crate::crew;
 use crate::latency::{clock_cost_ns, empty_histogram};
 use crate::output::human::{counted, grouped};
 use crate::peers::dynahash::Dynahash;
-use crate::peers::flatmap::{Flatmap, PARTITIONS};
+use crate::peers::flatmap::{Flatmap, PARTITIONS, Plain};
 use crate::sync::report::markdown;
 use crate::sync::{SyncError, check};
 use crate::table::{Inserted, Table};
@@ -120,7 +120,7 @@ fn sleeps() -> i64 {
 pub fn run(slots: u32, tick: impl Fn()) -> Result<Vec<Row>, SyncError> {
     let mut rows = Vec::new();
     for workers in WORKERS {
-        rows.extend(times::<Flatmap<false>>(slots, workers)?);
+        rows.extend(times::<Flatmap<Plain>>(slots, workers)?);
         tick();
         rows.extend(times::<Dynahash>(slots, workers)?);
         tick();

@@ -1,4 +1,7 @@
-//! `flatmap`: the table that this repository is about, under both of its policies for misses.
+//! `flatmap`: the table that this repository is about, in the ways that it can be set up.
+
+use std::fmt;
+use std::marker::PhantomData;
 
 use flatmap::{FlatMap, InsertError, MissPolicy};
 
@@ -7,23 +10,57 @@ use crate::table::{BufferTag, Inserted, Lookup, LookupCounts, Table, TagHasher};
 /// As many as `dynahash` has.
 pub const PARTITIONS: u32 = 128;
 
-/// A [`FlatMap`] with [`PARTITIONS`].
-///
-/// With `LOCKED_MISS`, every miss is looked up again under the partition's lock, as the fourth version of
-/// the patch to PostgreSQL does that flatmap descends from.
-#[derive(Debug)]
-pub struct Flatmap<const LOCKED_MISS: bool> {
-    map: FlatMap<BufferTag, TagHasher>,
+/// How a [`Flatmap`] is set up.
+pub trait Setup: fmt::Debug + Sync {
+    /// The table's name with it.
+    const NAME: &'static str;
+    /// What is done about a miss.
+    const MISS: MissPolicy = MissPolicy::Validated;
+    /// Whether the system is asked for huge pages.
+    const HUGE_PAGES: bool = false;
 }
 
-impl<const LOCKED_MISS: bool> Table for Flatmap<LOCKED_MISS> {
-    const NAME: &'static str = if LOCKED_MISS { "flatmap-locked-miss" } else { "flatmap" };
+/// The defaults.
+#[derive(Debug)]
+pub struct Plain;
+
+impl Setup for Plain {
+    const NAME: &'static str = "flatmap";
+}
+
+/// Every miss is looked up again under the partition's lock, as the fourth version of the patch to PostgreSQL does
+/// that flatmap descends from.
+#[derive(Debug)]
+pub struct LockedMiss;
+
+impl Setup for LockedMiss {
+    const NAME: &'static str = "flatmap-locked-miss";
+    const MISS: MissPolicy = MissPolicy::Locked;
+}
+
+/// On huge pages, where the system has some.
+#[derive(Debug)]
+pub struct Huge;
+
+impl Setup for Huge {
+    const NAME: &'static str = "flatmap-huge";
+    const HUGE_PAGES: bool = true;
+}
+
+/// A [`FlatMap`] with [`PARTITIONS`].
+#[derive(Debug)]
+pub struct Flatmap<S> {
+    map: FlatMap<BufferTag, TagHasher>,
+    setup: PhantomData<S>,
+}
+
+impl<S: Setup> Table for Flatmap<S> {
+    const NAME: &'static str = S::NAME;
 
     fn with_slots(slots: u32) -> Self {
-        let miss = if LOCKED_MISS { MissPolicy::Locked } else { MissPolicy::Validated };
-        let builder = FlatMap::builder().slots(slots).partitions(PARTITIONS).miss(miss);
-        match builder.hasher(TagHasher::default()).build() {
-            Ok(map) => Self { map },
+        let builder = FlatMap::builder().slots(slots).partitions(PARTITIONS).miss(S::MISS);
+        match builder.huge_pages(S::HUGE_PAGES).hasher(TagHasher::default()).build() {
+            Ok(map) => Self { map, setup: PhantomData },
             Err(error) => panic!("a table of {slots} slots: {error}"),
         }
     }
