@@ -69,6 +69,14 @@ impl<K: Key> Chains<K> {
         }
     }
 
+    /// Asks for the head, and for the entry of a free slot that will be linked: the lock that comes next would make the one
+    /// wait for the other.
+    #[inline]
+    pub(crate) fn expect_change(&self, hash: u64, slot: Option<u32>) {
+        prefetch(self.head(self.geometry().load().bucket(hash)));
+        self.prefetch_entry(slot);
+    }
+
     fn prefetch_entry(&self, slot: Option<u32>) {
         if let Some(entry) = slot.and_then(|slot| self.entries().get(slot)) {
             let (first, last) = entry.ends();

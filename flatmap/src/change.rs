@@ -30,6 +30,7 @@ impl<K: Key, S: BuildHasher> FlatMap<K, S> {
     pub fn insert(&self, key: K, slot: u32) -> Result<(), InsertError> {
         self.partitions.assert_not_entered();
         let hash = self.hash(&key);
+        self.chains.expect_change(hash, Some(slot));
         self.help();
         self.insert_locked(&self.partitions.lock(hash), hash, &key, slot)
     }
@@ -76,6 +77,7 @@ impl<K: Key, S: BuildHasher> FlatMap<K, S> {
     fn remove_where(&self, key: &K, meant: impl Fn(u32) -> bool) -> Option<u32> {
         self.partitions.assert_not_entered();
         let hash = self.hash(key);
+        self.chains.expect_change(hash, None);
         self.help();
         self.remove_locked(&self.partitions.lock(hash), hash, key, meant)
     }
