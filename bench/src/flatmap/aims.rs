@@ -142,3 +142,6 @@ impl At<'_> {
         Aim::new(format!("at most {BYTES} bytes a slot: {} slots", grouped(self.slots.into())), found)
     }
 }
+
+#[cfg(test)]
+mod tests;

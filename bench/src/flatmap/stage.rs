@@ -7,6 +7,7 @@ use super::keys::tag;
 use super::resizer::beside;
 use super::steps::{Batch, Chain, Hand, Handle, Hit, Hot, Miss, Mix, Shared, Step};
 use super::{Task, Work};
+use crate::counting::Count;
 use crate::crew::{self, Alone, Stop};
 use crate::rounds::Outcome;
 use crate::sync::{Sample, SyncError, check};
@@ -100,19 +101,21 @@ pub(super) struct Full<T> {
     table: T,
     replaced: Vec<AtomicBool>,
     passes: u64,
+    /// What the filled table takes: what it says itself, else what was requested for it.
+    bytes: Option<f64>,
 }
 
 impl<T: Table> Full<T> {
     pub(super) fn new(slots: u32) -> Result<Self, SyncError> {
-        let full = Self {
-            table: T::with_slots(slots),
-            replaced: (0..slots).map(|_| AtomicBool::new(false)).collect(),
-            passes: 0,
-        };
+        let replaced = (0..slots).map(|_| AtomicBool::new(false)).collect();
+        let count = Count::begin();
+        let mut full = Self { table: T::with_slots(slots), replaced, passes: 0, bytes: None };
         let hand = full.hand(0, 1);
         let refused = |index: &u64| full.table.insert(&tag(*index), hand.slot(*index)) != Inserted::New;
         let refused = (0..u64::from(slots)).filter(refused).count();
         check(T::NAME, &[("refused inserts", refused as u64, 0)])?;
+        let told = full.table.memory_bytes().map(|bytes| bytes as f64);
+        full.bytes = told.or(count.held_bytes().map(|bytes| bytes as f64));
         Ok(full)
     }
 
@@ -174,7 +177,7 @@ impl<T: Table> Stage for Full<T> {
     }
 
     fn bytes_per_slot(&self) -> Option<f64> {
-        Some(self.table.memory_bytes()? as f64 / self.replaced.len() as f64)
+        Some(self.bytes? / self.replaced.len() as f64)
     }
 }
 
