@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use crate::shell::{self, Failure};
 use crate::tree::Tree;
-use crate::{fuzz, ledger, lines, models, weaken};
+use crate::{broken, fuzz, ledger, lines, models, weaken};
 
 /// The command that the README gives for running the tests.
 const README_TEST: &str = "cargo test --workspace";
@@ -30,7 +30,7 @@ struct Step {
     run: fn(&Tree) -> Result<(), Failure>,
 }
 
-const STEPS: [Step; 15] = [
+const STEPS: [Step; 16] = [
     Step { name: "fmt", about: "formatting", run: |tree| cargo(tree, "fmt --all --check") },
     Step { name: "lines", about: "the limit on the length of a file", run: lines::run },
     Step { name: "ledger", about: "ORDERINGS.md against the code", run: |tree| ledger::run(tree, false) },
@@ -83,6 +83,11 @@ const STEPS: [Step; 15] = [
         name: "weaken",
         about: "every tagged ordering weakened; a model must fail",
         run: |tree| weaken::run(tree, &weaken::Options::default()),
+    },
+    Step {
+        name: "break",
+        about: "each protocol broken on purpose; a model must fail",
+        run: |tree| broken::run(tree, &broken::Options::default()),
     },
     Step {
         name: "fuzz",

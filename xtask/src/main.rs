@@ -5,6 +5,7 @@
 //!
 //! Next: `ci.rs`.
 
+mod broken;
 mod ci;
 mod fuzz;
 mod ledger;
@@ -33,6 +34,7 @@ cargo xtask COMMAND
   ledger [--fix]                          ORDERINGS.md against the code; --fix refills the site columns
   weaken [--list] [--limit SECONDS] [--jobs N] [ID..]
                                           weakens every tagged ordering; a model of its row must fail
+  break [--list] [NAME..]                 breaks each protocol on purpose, one fault at a time; its model must fail
   fuzz [--seconds N] [--asan] [TARGET..]  the fuzz targets, 20 seconds each, on a stable toolchain
   soak [--minutes N] [SUBJECT..]          every structure kept busy by several threads; fails if one is not whole
   asan [WORD..]                           the tests of the product crates under the address and leak sanitizers;
@@ -72,6 +74,7 @@ fn run() -> Result<(), Failure> {
         "shuttle" => models::SHUTTLE.run(&tree, &model_options(parser)?),
         "ledger" => ledger::run(&tree, ledger_fix(parser)?),
         "weaken" => weaken::run(&tree, &weaken_options(parser)?),
+        "break" => broken::run(&tree, &break_options(parser)?),
         "fuzz" => fuzz::run(&tree, &fuzz_options(parser)?),
         "soak" => sanitize::soak(&tree, &words(parser)?),
         "asan" => sanitize::address(&tree, &words(parser)?),
@@ -129,6 +132,18 @@ fn weaken_options(mut parser: Parser) -> Result<weaken::Options, Failure> {
             Arg::Long("limit") => options.limit_seconds = parser.value()?.parse()?,
             Arg::Long("jobs") => options.jobs = parser.value()?.parse()?,
             Arg::Value(id) => options.ids.push(id.string()?),
+            other => return Err(other.unexpected().into()),
+        }
+    }
+    Ok(options)
+}
+
+fn break_options(mut parser: Parser) -> Result<broken::Options, Failure> {
+    let mut options = broken::Options::default();
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Arg::Long("list") => options.list = true,
+            Arg::Value(name) => options.names.push(name.string()?),
             other => return Err(other.unexpected().into()),
         }
     }

@@ -8,7 +8,7 @@
 //! Next: `weaken/mutant.rs` (what is changed), `weaken/scratch.rs` (building and running it).
 
 mod mutant;
-mod scratch;
+pub(crate) mod scratch;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -137,7 +137,8 @@ fn one(scratch: &Scratch, ledger: &Ledger, mutant: &Mutant) -> bool {
             return false;
         }
     };
-    match scratch.weaken(&ledger.sources[mutant.source], mutant, models) {
+    let source = &ledger.sources[mutant.source];
+    match scratch.change(&source.path, &source.text, &mutant.apply(&source.text), models) {
         Ok((model, verdict, seconds)) => {
             let (word, detail) = (verdict.word(), verdict.detail());
             println!("{left} {word:<8} {seconds:>7.1}  {model}: {detail}");

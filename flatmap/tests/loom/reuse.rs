@@ -39,6 +39,29 @@ fn a_stable_key_is_never_missed_while_a_slot_moves_within_the_bucket() {
 }
 
 #[test]
+fn a_key_behind_a_slot_that_leaves_in_mid_chain_is_never_missed() {
+    model(&["Some(0)"], || {
+        // The head leads to slot 2 before and after: only its stamp tells.
+        let table = table(3, &[(STABLE, 0), (LEAVING, 1), (key(4, 0), 2)]);
+        let writer = {
+            let table = Arc::clone(&table);
+            spawn(move || {
+                assert_eq!(table.remove(&LEAVING), Some(1));
+                assert_eq!(table.insert(key(3, 1), 1), Ok(()));
+            })
+        };
+        let reader = {
+            let table = Arc::clone(&table);
+            spawn(move || table.get(&STABLE))
+        };
+        writer.join().unwrap();
+        let found = reader.join().unwrap();
+        assert_eq!(found, Some(0), "the key was there all the time");
+        format!("{found:?}")
+    });
+}
+
+#[test]
 fn a_mix_of_the_old_and_the_new_key_is_never_found() {
     model(&["None"], || {
         // The new key's first word and the old one's second make a key of the old bucket.

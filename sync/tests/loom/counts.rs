@@ -81,6 +81,29 @@ fn a_slot_at_its_cap_makes_its_thread_wait_and_not_exceed() {
 }
 
 #[test]
+fn an_update_at_the_cap_waits_for_the_holder() {
+    explore(|_| {
+        let lock = Arc::new(CondLock::new(0_i64, 1));
+        let leaves = Arc::new(AtomicBool::new(false));
+        let held = lock.lock();
+        let twice = {
+            let (lock, leaves) = (lock.clone(), leaves.clone());
+            start([Box::new(move || {
+                lock.update(1, |_| ());
+                lock.update(1, |_| ());
+                // Relaxed: the lock orders it.
+                assert!(leaves.load(Ordering::Relaxed), "a slot of one holds two");
+            }) as Task])
+        };
+        // Relaxed: as above.
+        leaves.store(true, Ordering::Relaxed);
+        drop(held);
+        twice.into_iter().for_each(join);
+        assert_eq!(*lock.lock(), 2);
+    });
+}
+
+#[test]
 fn a_panic_in_the_closure_loses_no_count_and_frees_the_lock() {
     explore(|seen| {
         let lock = Arc::new(CondLock::new(0, 4));

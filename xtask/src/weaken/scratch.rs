@@ -4,11 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::mutant::Mutant;
 use crate::ledger::Model;
 use crate::models::{self, LOOM};
 use crate::shell::{self, End, Ended, Failure};
-use crate::source::Source;
 use crate::tree::Tree;
 
 /// How long a build may take: it waits for the other copies' builds.
@@ -87,18 +85,19 @@ impl Scratch {
         Ok((Verdict::NotRun("no test binary holds it".to_owned()), 0.0))
     }
 
-    /// Builds `mutant` and runs its models until one fails. The verdict is the last model's; the seconds are
-    /// those of all runs.
-    pub(crate) fn weaken(
+    /// Changes the file at `path` from `text` to `changed` and runs models until one fails. The verdict is the last
+    /// model's; the seconds are those of all runs.
+    pub(crate) fn change(
         &self,
-        source: &Source,
-        mutant: &Mutant,
+        path: &str,
+        text: &str,
+        changed: &str,
         models: &[Model],
     ) -> Result<(Model, Verdict, f64), Failure> {
-        let place = self.tree.root.join(&source.path);
-        fs::write(&place, mutant.apply(&source.text))?;
+        let place = self.tree.root.join(path);
+        fs::write(&place, changed)?;
         let outcome = self.run_all(models);
-        fs::write(&place, &source.text)?;
+        fs::write(&place, text)?;
         outcome
     }
 
