@@ -52,10 +52,15 @@
 //!
 //! * [`get`](FlatMap::get), [`holds`](FlatMap::holds) and [`key_of`](FlatMap::key_of) take no lock, unless their chain
 //!   changes during four tries in a row; then they take the partition's, shared. A lookup settled by its first try
-//!   writes no shared memory. Hits *and misses* are linearizable. See GUARANTEES.md in the repository: FM-1 to FM-12.
-//! * Inserts and removes take one partition's lock exclusively, never two.
-//! * No user code runs under a lock, but for [`FlatMap::partition`]'s guard.
-//! * Buckets are split and merged one at a time, and lookups stay what they are (FM-10).
+//!   writes no shared memory. Hits *and misses* are linearizable (FM-1, FM-3), and a key that stays is never missed (FM-6).
+//! * Inserts and removes take one partition's lock exclusively, never two (FM-2); they allocate nothing (FM-7).
+//! * No user code runs under a lock, but for [`FlatMap::partition`]'s guard and a chain that never rests (FM-8).
+//! * Misuse is an error, a panic or a wait, never undefined behaviour (FM-9).
+//! * Buckets are split and merged one at a time, and lookups stay what they are (FM-10); memory comes when it is
+//!   used and goes back when slots are taken away (FM-11).
+//! * It works in thread-local destructors and in the child of a `fork` (FM-12).
+//!
+//! The labels name promises in the repository's GUARANTEES.md, each with its test or model.
 //!
 //! # A miss in a buffer pool
 //!

@@ -47,14 +47,17 @@
 //!
 //! # What it promises
 //!
-//! * Lookups take no lock and are linearizable, hits *and misses*, also during splits and merges.
-//! * References live as long as the [`pin`](LHashMap::pin) under which they were found; nothing has to be cloned.
-//! * No user code runs under a lock: closures, `Hash`, `Eq` and `Drop` may use the same map, and may panic.
-//! * Iteration meets each entry that is there throughout exactly once, and says so of no other.
-//! * The count loses nothing, and [`CountPolicy`] says how far it may lag.
-//! * Memory comes back.
+//! * Lookups take no lock and are linearizable, hits *and misses*, also during splits and merges (LH-1); so are changes of one
+//!   key (LH-2, of a multimap LH-9).
+//! * References live as long as the [`pin`](LHashMap::pin) under which they were found; nothing has to be cloned (LH-3).
+//! * No user code runs under a lock: closures, `Hash`, `Eq` and `Drop` may use the same map, and may panic (LH-4).
+//! * One bucket at a time is split or merged, and nobody waits for more than a move of their own bucket (LH-5).
+//! * Iteration meets each entry that is there throughout exactly once, and says so of no other (LH-7).
+//! * The count loses nothing, and [`CountPolicy`] says how far it may lag (LH-6).
+//! * Memory comes back (LH-8); a map that was sized makes no split for what it was sized for (LH-10).
+//! * It works in thread-local destructors and in the child of a `fork` (LH-11).
 //!
-//! Each promise has a label and names its test in GUARANTEES.md in the repository: LH-1 to LH-10.
+//! The labels name promises in the repository's GUARANTEES.md, each with its test or model.
 //!
 //! # Costs
 //!

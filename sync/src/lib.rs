@@ -38,7 +38,8 @@
 //! | [`ShardedCounter::add`] | wait-free as long as the shard holds less than 256 |
 //! | all others that take a lock or wait | blocking; a wait parks the thread after a short, bounded spin |
 //!
-//! Nothing allocates but constructors, waits and those who end a wait (SY-15). Debug builds panic where a thread would
+//! Nothing allocates but constructors, waits and those who end a wait (SY-15). All of it works in thread-local
+//! destructors and in the child of a `fork` (SY-16). Debug builds panic where a thread would
 //! wait for ever for a lock that it holds. They keep a list of the locks that each thread holds, which allocates.
 //!
 //! # Features

@@ -11,6 +11,8 @@ mod fuzz;
 mod ledger;
 mod lines;
 mod models;
+#[cfg(test)]
+mod promises;
 mod sanitize;
 mod shell;
 mod source;
