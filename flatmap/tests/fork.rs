@@ -1,7 +1,7 @@
 //! A child after `fork`: if no other thread is in the middle of a call, it has a table of its own, whole and usable.
 #![cfg(all(unix, not(all(loom, feature = "loom"))))]
 
-#[path = "../../sync/tests/common/child.rs"]
+#[path = "common/child.rs"]
 mod child;
 
 use child::in_a_child;

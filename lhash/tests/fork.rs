@@ -1,7 +1,7 @@
 //! A child after `fork`: if no other thread is in the middle of a call, it has maps of its own, whole and usable.
 #![cfg(all(unix, not(any(all(loom, feature = "loom"), all(shuttle, feature = "shuttle")))))]
 
-#[path = "../../sync/tests/common/child.rs"]
+#[path = "common/child.rs"]
 mod child;
 
 use child::in_a_child;

@@ -7,10 +7,12 @@
 
 mod broken;
 mod ci;
+mod features;
 mod fuzz;
 mod ledger;
 mod lines;
 mod models;
+mod package;
 #[cfg(test)]
 mod promises;
 mod sanitize;
@@ -42,6 +44,9 @@ cargo xtask COMMAND
   asan [WORD..]                           the tests of the product crates under the address and leak sanitizers;
                                           words are cargo test's, as `--test api`
   tsan [WORD..]                           the soak under the thread sanitizer; words are the soak's
+  features [--oldest]                     each product crate with no, each and all features; --oldest: also on the oldest
+                                          compiler, and with the oldest dependencies
+  package [--all]                         the packages made, unpacked elsewhere, built and tested; --all: with all tests
   lines                                   the limit on the length of a file
 ";
 
@@ -74,13 +79,15 @@ fn run() -> Result<(), Failure> {
         "ci" => ci::run(&tree, &ci_options(parser)?),
         "loom" => models::LOOM.run(&tree, &model_options(parser)?),
         "shuttle" => models::SHUTTLE.run(&tree, &model_options(parser)?),
-        "ledger" => ledger::run(&tree, ledger_fix(parser)?),
+        "ledger" => ledger::run(&tree, flag(parser, "fix")?),
         "weaken" => weaken::run(&tree, &weaken_options(parser)?),
         "break" => broken::run(&tree, &break_options(parser)?),
         "fuzz" => fuzz::run(&tree, &fuzz_options(parser)?),
         "soak" => sanitize::soak(&tree, &words(parser)?),
         "asan" => sanitize::address(&tree, &words(parser)?),
         "tsan" => sanitize::threads(&tree, &words(parser)?),
+        "features" => features::run(&tree, &features::Options { oldest: flag(parser, "oldest")? }),
+        "package" => package::run(&tree, &package::Options { all: flag(parser, "all")? }),
         "lines" => no_options(parser).and_then(|()| lines::run(&tree)),
         "help" => {
             print!("{HELP}");
@@ -115,15 +122,16 @@ fn model_options(mut parser: Parser) -> Result<models::Options, Failure> {
     Ok(options)
 }
 
-fn ledger_fix(mut parser: Parser) -> Result<bool, Failure> {
-    let mut fix = false;
+/// Whether the command's one flag is given.
+fn flag(mut parser: Parser, name: &str) -> Result<bool, Failure> {
+    let mut is_given = false;
     while let Some(argument) = parser.next()? {
         match argument {
-            Arg::Long("fix") => fix = true,
+            Arg::Long(given) if given == name => is_given = true,
             other => return Err(other.unexpected().into()),
         }
     }
-    Ok(fix)
+    Ok(is_given)
 }
 
 fn weaken_options(mut parser: Parser) -> Result<weaken::Options, Failure> {

@@ -1,5 +1,5 @@
 //! What tests of several crates share: seeded numbers, hashers that collide on purpose, a watchdog, a start line.
-//! Included by path; the including module says with `SEED` which environment variable has the seed.
+//! Also part of lhash's tests, by a link to this file; the including module says with `SEED` which environment variable has the seed.
 
 use super::SEED;
 use std::hash::{BuildHasher, Hasher, RandomState};

@@ -1,5 +1,5 @@
 //! The checker of histories: that of `todc-utils` (Wing and Gong 1993, Lowe 2017), fed with times. lhash's tests
-//! include it by path.
+//! include it, by a link to this file.
 
 use todc_utils::linearizability::WGLChecker;
 use todc_utils::linearizability::history::Action::{Call, Response};

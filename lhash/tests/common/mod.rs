@@ -4,7 +4,6 @@
 
 mod counted;
 mod hooked;
-#[path = "../../../flatmap/tests/common/tools.rs"]
 mod tools;
 
 pub(crate) use counted::{Counted, Tally};

@@ -6,7 +6,6 @@
 //! they are for. `LHASH_SEED` repeats their plans, though not how the threads meet.
 #![cfg(not(any(all(loom, feature = "loom"), all(shuttle, feature = "shuttle"))))]
 
-#[path = "../../../flatmap/tests/linear/checker.rs"]
 mod checker;
 #[path = "../common/mod.rs"]
 mod common;

@@ -4,7 +4,6 @@
 //! memory is sequentially consistent: about orderings these models say nothing, loom's do.
 #![cfg(all(shuttle, feature = "shuttle"))]
 
-#[path = "../../../sync/tests/shuttle/explore.rs"]
 mod explore;
 
 use core::hash::{BuildHasherDefault, Hasher};

@@ -1,0 +1,1 @@
+../../../sync/tests/common/child.rs

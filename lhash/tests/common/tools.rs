@@ -1,0 +1,1 @@
+../../../flatmap/tests/common/tools.rs

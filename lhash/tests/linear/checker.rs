@@ -1,0 +1,1 @@
+../../../flatmap/tests/linear/checker.rs

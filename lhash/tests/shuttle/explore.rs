@@ -1,0 +1,1 @@
+../../../sync/tests/shuttle/explore.rs
