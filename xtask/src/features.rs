@@ -1,6 +1,7 @@
 //! Each product crate by itself, with no feature, with each, and with all; on the oldest compiler that it promises, and with
 //! the oldest dependencies that it admits.
 
+use std::fs;
 use std::process::{Command, Stdio};
 
 use crate::shell::{self, Failure};
@@ -81,6 +82,7 @@ fn oldest(tree: &Tree) -> Result<(), Failure> {
     }
     // Two resolutions: that of the lock file, and the oldest versions that the manifests admit.
     let copy = tree.copy_to(&tree.target.join("oldest"))?;
+    fs::write(copy.root.join("Cargo.toml"), with_members(&copy.read("Cargo.toml")?, copy.product()))?;
     library(&copy, &toolchain)?;
     let mut resolve = shell::cargo();
     resolve.current_dir(&copy.root).env("RUSTC_BOOTSTRAP", "1");
@@ -107,6 +109,14 @@ fn library(copy: &Tree, toolchain: &str) -> Result<(), Failure> {
     shell::run(&mut command)
 }
 
+/// The workspace with these members only: what the others need must not decide.
+fn with_members<'a>(manifest: &str, members: impl Iterator<Item = &'a str>) -> String {
+    let members: Vec<String> = members.map(|krate| format!("{krate:?}")).collect();
+    let line = format!("members = [{}]", members.join(", "));
+    let lines = manifest.lines().map(|old| if old.starts_with("members = ") { line.as_str() } else { old });
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
 fn rust_version(manifest: &str) -> Result<String, Failure> {
     let line = manifest.lines().find_map(|line| line.strip_prefix("rust-version = "));
     let version = line.map(|version| version.trim_matches('"').to_owned());
@@ -115,7 +125,7 @@ fn rust_version(manifest: &str) -> Result<String, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::{features, rust_version, sets};
+    use super::{features, rust_version, sets, with_members};
 
     #[test]
     fn the_sets_are_none_each_and_all() {
@@ -127,6 +137,13 @@ mod tests {
             [vec![], vec!["stats".to_owned()], vec!["serde".to_owned()], features.clone()]
         );
         assert_eq!(sets(&features[..1]).len(), 2);
+    }
+
+    #[test]
+    fn other_members_are_left_out() {
+        let manifest = "[workspace]\nmembers = [\"a\", \"b\"]\nresolver = \"3\"\n";
+        let expected = "[workspace]\nmembers = [\"b\"]\nresolver = \"3\"\n";
+        assert_eq!(with_members(manifest, ["b"].into_iter()), expected);
     }
 
     #[test]
