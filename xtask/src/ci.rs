@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use crate::shell::{self, Failure};
 use crate::tree::Tree;
-use crate::{broken, fuzz, ledger, lines, models, weaken};
+use crate::{api, broken, features, fuzz, ledger, lines, models, package, weaken};
 
 /// The command that the README gives for running the tests.
 const README_TEST: &str = "cargo test --workspace";
@@ -30,7 +30,7 @@ struct Step {
     run: fn(&Tree) -> Result<(), Failure>,
 }
 
-const STEPS: [Step; 16] = [
+const STEPS: [Step; 19] = [
     Step { name: "fmt", about: "formatting", run: |tree| cargo(tree, "fmt --all --check") },
     Step { name: "lines", about: "the limit on the length of a file", run: lines::run },
     Step { name: "ledger", about: "ORDERINGS.md against the code", run: |tree| ledger::run(tree, false) },
@@ -68,6 +68,21 @@ const STEPS: [Step; 16] = [
         name: "fuzz-test",
         about: "the fuzz models against themselves and the committed corpus",
         run: |tree| fuzz_workspace(tree, "test --lib --no-default-features"),
+    },
+    Step {
+        name: "api",
+        about: "the public interfaces against their lists",
+        run: |tree| api::run(tree, false),
+    },
+    Step {
+        name: "sets",
+        about: "each product crate with no, each and all features",
+        run: |tree| features::run(tree, &features::Options::default()),
+    },
+    Step {
+        name: "package",
+        about: "the packages, built and tested outside the workspace",
+        run: |tree| package::run(tree, &package::Options::default()),
     },
     Step {
         name: "loom",

@@ -5,6 +5,7 @@
 //!
 //! Next: `ci.rs`.
 
+mod api;
 mod broken;
 mod ci;
 mod features;
@@ -44,6 +45,7 @@ cargo xtask COMMAND
   asan [WORD..]                           the tests of the product crates under the address and leak sanitizers;
                                           words are cargo test's, as `--test api`
   tsan [WORD..]                           the soak under the thread sanitizer; words are the soak's
+  api [--write]                           the public interfaces against their lists in api/; --write makes the lists
   features [--oldest]                     each product crate with no, each and all features; --oldest: also on the oldest
                                           compiler, and with the oldest dependencies
   package [--all]                         the packages made, unpacked elsewhere, built and tested; --all: with all tests
@@ -86,6 +88,7 @@ fn run() -> Result<(), Failure> {
         "soak" => sanitize::soak(&tree, &words(parser)?),
         "asan" => sanitize::address(&tree, &words(parser)?),
         "tsan" => sanitize::threads(&tree, &words(parser)?),
+        "api" => api::run(&tree, flag(parser, "write")?),
         "features" => features::run(&tree, &features::Options { oldest: flag(parser, "oldest")? }),
         "package" => package::run(&tree, &package::Options { all: flag(parser, "all")? }),
         "lines" => no_options(parser).and_then(|()| lines::run(&tree)),
