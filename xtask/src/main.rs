@@ -8,6 +8,8 @@
 mod api;
 mod broken;
 mod ci;
+#[cfg(test)]
+mod dependencies;
 mod features;
 mod fuzz;
 mod ledger;
