@@ -96,10 +96,50 @@
 //! [`pin_with`](FlatMap::pin_with) also returns `None` while the page's frame is being evicted: look it up again, or
 //! load it and meet `KeyExists`.
 //!
-//! # From `DashMap<PageId, FrameId>`
+//! # When, and when not
 //!
-//! You choose the slot: `insert` maps a key to a free slot and never replaces. A slot has one key at a time. There are
-//! no guards to values: pin the slot instead. Keys are plain data (see [`Key`]); values are slot numbers, `u32`.
+//! Take it if there is an array of slots and many threads ask at every access which slot has a key: a buffer pool, a page or
+//! block cache, a table of open files. What others do better:
+//!
+//! * A map whose values are more than a slot's number: `papaya` (lookups without a lock), `scc` or `dashmap` (many writers).
+//! * Misses and single-threaded throughput of a table that lies in memory rather than in the caches: `dashmap` and a
+//!   `Mutex<HashMap>` need one cache miss where this needs two (DESIGN.md, "Where `flatmap` loses").
+//! * One thread, or a lock that is never contended: `Mutex<HashMap<K, u32>>`.
+//!
+//! # Coming from elsewhere
+//!
+//! | `DashMap<K, u32>` | `RwLock<HashMap<K, u32>>` | `FlatMap<K>` |
+//! |---|---|---|
+//! | `get(&k).map(\|r\| *r)` | `read().get(&k).copied()` | [`get(&k)`](FlatMap::get) |
+//! | `contains_key(&k)` | `read().contains_key(&k)` | `get(&k).is_some()`, or [`holds(slot, &k)`](FlatMap::holds) |
+//! | `insert(k, slot)` | `write().insert(k, slot)` | [`insert(k, slot)?`](FlatMap::insert): never replaces |
+//! | `entry(k)` | `write().entry(k)` | `insert`, and on `KeyExists { slot }` that slot; or [`partition(&k)`](FlatMap::partition) |
+//! | `remove(&k)` | `write().remove(&k)` | [`remove(&k)`](FlatMap::remove), [`remove_if(&k, slot)`](FlatMap::remove_if) |
+//! | a guard that lives on | the lock held | [`pin_with`](FlatMap::pin_with): the slot is pinned, nothing is locked |
+//! | a second map from slot to key | the same | [`key_of(slot)`](FlatMap::key_of), [`remove_slot(slot)`](FlatMap::remove_slot) |
+//! | `iter()` | `read().iter()` | [`iter()`](FlatMap::iter), by slot, with no lock |
+//! | `with_capacity(n)`, grows when full | the same | [`with_slots(n)`](FlatMap::with_slots), [`set_slots`](FlatMap::set_slots) |
+//! | `len()`, sums over shards | `read().len()` | [`len()`](FlatMap::len), sums over partitions |
+//!
+//! You choose the slot, and a slot has one key at a time. Keys are plain data (see [`Key`]): no padding, no pointers.
+//! `parking_lot`'s locks have no counterpart here: there is nothing to hold.
+//!
+//! # Limits
+//!
+//! 1 to 1,073,741,822 slots, up to 2,147,483,648 buckets, 1 to 65,536 partitions. A key of any size without padding. A chain has as
+//! many entries as keys share a bucket: a hasher that maps all keys to one number makes a list of the table. A bucket's stamp has 32
+//! bits: a lookup that sleeps through exactly 2^32 changes of one bucket could miss one. On 32-bit and non-Unix systems
+//! the arrays are segments that double, and go back only with the table.
+//!
+//! # Performance
+//!
+//! A lookup waits for two cache lines one after the other, a bucket's head and an entry, and writes none; one hit in five waits
+//! for one more, as its key is not the first of its chain. In a table larger than the caches, lookups that don't depend on each other overlap;
+//! [`get_many`](FlatMap::get_many) makes sure of it, and is two to three times as fast there. In a small table it is slower than
+//! single lookups. More buckets make chains shorter and cost 8 bytes each; [`huge_pages`](Builder::huge_pages) saves misses of the TLB,
+//! 0 to 30 % by machine. The partition of an insert or remove is locked for two or three cache misses. Growing costs a lookup
+//! a second try while its bucket is split: 0.7 of the speed at rest while a resizer runs without pause. Figures, also those where
+//! others are faster: `cargo run --release -p bench -- flatmap` in the repository.
 //!
 //! # Features
 //!

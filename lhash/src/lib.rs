@@ -66,6 +66,47 @@
 //! * Keys and values must be `Send + 'static` for what removes or replaces them: they may be dropped later, elsewhere.
 //! * All keys whose hashes agree in 32 bits share a chain.
 //!
+//! # When, and when not
+//!
+//! Take it for a map that grows and shrinks while threads must not wait for it (sessions, an index in memory), for bounded
+//! memory, for duplicates, or for a count that says what it is worth. What others do better:
+//!
+//! * Lookups of a map that seldom changes: `papaya`, or an `ArcSwap<HashMap>`.
+//! * Many writers, and a pause at a resize does no harm: `dashmap` and `scc` are 1.1 to 1.7 times as fast in changes and misses.
+//! * Values that are not `Send + 'static`, or that must be changed in place by `&mut`: `dashmap`'s guards.
+//! * One thread, or a lock that is never contended: a `Mutex<HashMap>`.
+//!
+//! # Coming from elsewhere
+//!
+//! | `DashMap` | `RwLock<HashMap>` | here, with `let map = map.pin();` |
+//! |---|---|---|
+//! | `get(&k)`, a guard | `read().get(&k)` | [`map.get(&k)`](Pinned::get), a reference as long as the pin; [`get_cloned`](LHashMap::get_cloned) without one |
+//! | `insert(k, v)` | `write().insert(k, v)` | [`map.insert(k, v)`](Pinned::insert): returns a reference to the old value |
+//! | `get_mut(&k)`, `alter` | `write().get_mut(&k)` | [`map.update(k, f)`](Pinned::update): the new value is made from the old one |
+//! | `entry(k).or_insert_with(f)` | the same | [`map.get_or_insert_with(k, f)`](Pinned::get_or_insert_with) |
+//! | `entry(k)` and a match | the same | [`map.compute(k, f)`](Pinned::compute) |
+//! | `remove(&k)`, `remove_if` | `write().remove(&k)` | [`map.remove(&k)`](Pinned::remove), [`map.remove_if`](Pinned::remove_if) |
+//! | `retain`, `clear` | the same | [`map.retain`](Pinned::retain), [`map.clear`](Pinned::clear) |
+//! | `iter()` locks a shard | `read().iter()` | [`map.iter()`](Pinned::iter): no lock, may run for minutes |
+//! | `len()` sums over shards | `read().len()` | [`map.len()`](Pinned::len), as the [`CountPolicy`] says; [`exact_len`](LHashMap::exact_len) |
+//! | `shrink_to_fit` by hand, all at once | the same | by itself, a bucket at a time; [`ShrinkPolicy`] |
+//! | `DashMap<K, Vec<V>>` | the same | [`LHashMultiMap`] |
+//!
+//! A guard of `dashmap` held over another call can hang; a pin can't, it only keeps memory. Where a `parking_lot` lock was held to
+//! change two keys together, it is still needed: operations here are of one key.
+//!
+//! # Limits
+//!
+//! 2^32 - 1 entries, 2^32 buckets, 2^30 - 1 overflow pages; 32 bits of each hash are kept. A fill factor of 1 to 1,048,576, pages of 1 to 65,536
+//! slots (7 by default, a cache line). What exceeds them is an error of `build` or `try_reserve`, and a panic of an insert that
+//! changes nothing.
+//!
+//! # Performance
+//!
+//! A hit waits for two cache lines, the bucket's and the node's, a miss for one; neither writes anything but the pin. An insert takes
+//! about six locked instructions, a split moves half a bucket (3 or 4 entries) and is paid by one insert in five. Figures, with those
+//! where others are faster: DESIGN.md in the repository, "Where `lhash` loses".
+//!
 //! # Features
 //!
 //! | feature | what it adds |

@@ -42,6 +42,43 @@
 //! destructors and in the child of a `fork` (SY-16). Debug builds panic where a thread would
 //! wait for ever for a lock that it holds. They keep a list of the locks that each thread holds, which allocates.
 //!
+//! # Layout
+//!
+//! ```text
+//! LwLock      [ word | queue | id | tranche | your data ]      112 bytes and the data; the word first
+//! word        readers, WRITER, HAS_WAITERS, WAKING, NO_BARGING, HAS_WATCHERS      32 bits, all decisions
+//! CondLock    [ LwLock + value ]   [ marks ]   [ slot ][ slot ] ... 32 of them, a cache line each
+//! SeqLock     [ stamp | your words ]   [ writers' LwLock ]   [ publication's mutex ]
+//! ```
+//!
+//! # When, and when not
+//!
+//! * A critical section of a few instructions without readers: `parking_lot::Mutex` or std's is smaller and as fast.
+//! * A lock held over an `.await`: guards here are not `Send`; take an asynchronous lock.
+//! * Data behind a pointer that is replaced as a whole: `arc-swap`.
+//! * An uncontended lock of the least size: `parking_lot`'s has one byte or eight, an [`LwLock`] 112.
+//!
+//! # Coming from elsewhere
+//!
+//! | std, parking_lot | here |
+//! |---|---|
+//! | `RwLock::read`, `write`, `try_read`, `try_write` | the same of [`LwLock`], without poisoning |
+//! | `try_read_for`, `try_write_for` | the same |
+//! | `RwLockWriteGuard::downgrade` | [`WriteGuard::downgrade`] |
+//! | `RwLockUpgradableReadGuard` | none: [`LwLock::write`], then look again |
+//! | `Mutex` and `Condvar` for "somebody did it meanwhile" | [`LwLock::write_or_wait`] |
+//! | `Mutex<u64>` and `Condvar` for "has it got past n?" | [`ProgressLock::wait_past`] |
+//! | `AtomicI64` that all threads add to | [`DeferredCounter`], [`ShardedCounter`] |
+//! | `seqlock::SeqLock` | [`SeqLock`], without undefined behaviour by its readers' races |
+//! | `Mutex<State>` and `try_lock`, else drop the work | [`CondLock::update`]: the count is kept for the next holder |
+//!
+//! # Limits and performance
+//!
+//! 16,777,215 readers of a lock, and one more panics; counts have 32 slots a counter and caps of up to 2^32 - 1, 16 tries of a
+//! [`SeqLock::read`]. A free lock is one exchange each way; who has to wait spins for at most 30 pauses and seven yields, then
+//! parks. Under contention a lock that starves nobody hands over where others let the fastest barge: DESIGN.md in the repository, "Where `sync`
+//! loses", has the figures.
+//!
 //! # Features
 //!
 //! None is on by default.
