@@ -62,6 +62,14 @@ impl<K: Key, S: BuildHasher> FlatMap<K, S> {
     ///
     /// # Panics
     /// In debug builds, if this thread has a [`PartitionGuard`] of this table.
+    ///
+    /// ```
+    /// let table: flatmap::FlatMap<u64> = flatmap::FlatMap::with_slots(8);
+    /// table.insert(7, 5)?;
+    /// assert!(!table.remove_if(&7, 4)); // it is elsewhere
+    /// assert_eq!((table.remove(&7), table.remove(&7)), (Some(5), None));
+    /// # Ok::<(), flatmap::InsertError>(())
+    /// ```
     pub fn remove(&self, key: &K) -> Option<u32> {
         self.remove_where(key, |_| true)
     }
@@ -100,6 +108,13 @@ impl<K: Key, S: BuildHasher> FlatMap<K, S> {
     ///
     /// # Panics
     /// As [`remove`](Self::remove), and as [`key_of`](Self::key_of).
+    ///
+    /// ```
+    /// let table: flatmap::FlatMap<u64> = flatmap::FlatMap::with_slots(8);
+    /// table.insert(7, 5)?;
+    /// assert_eq!((table.remove_slot(5), table.get(&7)), (Some(7), None));
+    /// # Ok::<(), flatmap::InsertError>(())
+    /// ```
     pub fn remove_slot(&self, slot: u32) -> Option<K> {
         loop {
             let (hash, key) = self.find_key(slot)?;

@@ -11,6 +11,14 @@ use crate::table::{DefaultHashBuilder, FlatMap};
 use core::marker::PhantomData;
 
 /// What a lookup does when it finds nothing and no change of the chain either.
+///
+/// ```
+/// use flatmap::{FlatMap, MissPolicy};
+///
+/// let table: FlatMap<u64> = FlatMap::builder().slots(8).miss(MissPolicy::Locked).build()?;
+/// assert_eq!(table.get(&7), None); // asked again under the lock
+/// # Ok::<(), flatmap::ConfigError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MissPolicy {

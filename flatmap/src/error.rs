@@ -4,6 +4,11 @@ use core::error::Error;
 use core::fmt;
 
 /// Why a table could not be built. Each names the field, its value and the bound.
+///
+/// ```
+/// let error = flatmap::FlatMap::<u64>::builder().slots(8).partitions(3).build().unwrap_err();
+/// assert_eq!(error.to_string(), "partitions is 3; it must be a power of two from 1 to 65536");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConfigError {
@@ -85,6 +90,18 @@ impl fmt::Display for ConfigError {
 impl Error for ConfigError {}
 
 /// Why a key was not mapped. Nothing was changed.
+///
+/// ```
+/// use flatmap::{FlatMap, InsertError};
+///
+/// let table: FlatMap<u64> = FlatMap::with_slots(2);
+/// table.insert(7, 1)?;
+/// match table.insert(7, 0) {
+///     Err(InsertError::KeyExists { slot }) => assert_eq!(slot, 1), // somebody was faster: use that slot
+///     other => panic!("{other:?}"),
+/// }
+/// # Ok::<(), InsertError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InsertError {
@@ -132,6 +149,12 @@ impl From<OtherPartition> for InsertError {
 }
 
 /// Why a table was not resized. Nothing was changed, unless it says so.
+///
+/// ```
+/// let table: flatmap::FlatMap<u64> = flatmap::FlatMap::with_slots(8);
+/// let error = table.set_slots(9).unwrap_err();
+/// assert_eq!(error.to_string(), "slots is 9; the table was built for 1 to 8 (max_slots)");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ResizeError {
@@ -185,6 +208,13 @@ impl fmt::Display for ResizeError {
 impl Error for ResizeError {}
 
 /// A key was given to the guard of a partition that it doesn't belong to.
+///
+/// ```
+/// let table: flatmap::FlatMap<u64> = flatmap::FlatMap::with_slots(1000);
+/// let mine = table.partition(&0);
+/// let strangers = (1..100).filter(|key| mine.get(key).is_err()).count();
+/// assert!(strangers > 90); // of 128 partitions a guard holds one
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OtherPartition {

@@ -6,6 +6,14 @@ use core::fmt;
 use core::hash::BuildHasher;
 
 /// The mapped slots with their keys, by slot. See [`FlatMap::iter`].
+///
+/// ```
+/// let table: flatmap::FlatMap<u64> = flatmap::FlatMap::with_slots(8);
+/// table.insert(7, 5)?;
+/// table.insert(9, 2)?;
+/// assert_eq!(table.iter().collect::<Vec<_>>(), [(2, 9), (5, 7)]); // by slot
+/// # Ok::<(), flatmap::InsertError>(())
+/// ```
 #[must_use = "an iterator does nothing until it is used"]
 pub struct Iter<'a, K, S> {
     table: &'a FlatMap<K, S>,

@@ -170,6 +170,17 @@ impl Partitions {
 ///
 /// The table itself must not be used on this thread meanwhile: it could wait for this guard, or for another
 /// partition whose holder waits for this one. Debug builds panic. The key's `Hash` runs under the lock.
+///
+/// ```
+/// let table: flatmap::FlatMap<u64> = flatmap::FlatMap::with_slots(8);
+/// table.insert(7, 5).expect("free");
+/// let mut partition = table.partition(&7);
+/// // Nobody sees 7 unmapped and mapped again by others in between.
+/// assert_eq!(partition.remove(&7)?, Some(5));
+/// partition.insert(7, 6).expect("free");
+/// assert_eq!(partition.get(&7)?, Some(6));
+/// # Ok::<(), flatmap::OtherPartition>(())
+/// ```
 #[must_use = "the partition is let go at once if the guard is not kept"]
 pub struct PartitionGuard<'a, K, S> {
     table: &'a FlatMap<K, S>,

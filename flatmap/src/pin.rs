@@ -143,6 +143,14 @@ impl fmt::Debug for PinWord {
 }
 
 /// A pin; dropping it unpins. A forgotten one keeps the slot from being evicted for ever.
+///
+/// ```
+/// let word = flatmap::PinWord::new();
+/// let pinned = word.pin().expect("it is not being evicted");
+/// assert_eq!(word.pins(), 1);
+/// drop(pinned);
+/// assert_eq!(word.pins(), 0);
+/// ```
 #[derive(Debug)]
 #[must_use = "the slot is unpinned at once if the pin is not kept"]
 pub struct Pinned<'a>(&'a PinWord);

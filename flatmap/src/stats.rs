@@ -9,6 +9,14 @@ use crate::table::FlatMap;
 /// A lookup is settled by its first try, by a later try without a lock (`retried`), or under the shared lock
 /// of its partition (`fallbacks`). The counts are read one after the other: while lookups run, they need not
 /// add up.
+///
+/// ```
+/// let table: flatmap::FlatMap<u64> = flatmap::FlatMap::with_slots(8);
+/// table.insert(7, 5)?;
+/// let stats = table.stats();
+/// assert_eq!((stats.retried, stats.fallbacks), (0, 0)); // nobody was in the way
+/// # Ok::<(), flatmap::InsertError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
@@ -50,6 +58,14 @@ impl<K: Key, S> FlatMap<K, S> {
 
     /// How many keys are mapped: exact at rest, otherwise within the inserts and removes under way. Reads one
     /// word a partition.
+    ///
+    /// ```
+    /// let table: flatmap::FlatMap<u64> = flatmap::FlatMap::with_slots(8);
+    /// assert!(table.is_empty());
+    /// table.insert(7, 5)?;
+    /// assert_eq!((table.len(), table.slots()), (1, 8));
+    /// # Ok::<(), flatmap::InsertError>(())
+    /// ```
     pub fn len(&self) -> usize {
         self.partitions.all().map(|partition| partition.mapped() as usize).sum()
     }
@@ -71,6 +87,11 @@ impl<K: Key, S> FlatMap<K, S> {
 
     /// The memory of the table in bytes, with the slots and buckets that it has now. Pages that were never written are
     /// among it, and address space that is only reserved is not.
+    ///
+    /// ```
+    /// let table: flatmap::FlatMap<[u8; 20]> = flatmap::FlatMap::with_slots(524_288);
+    /// assert_eq!(table.memory_bytes() / 524_288, 40);
+    /// ```
     pub fn memory_bytes(&self) -> usize {
         let counters = {
             #[cfg(feature = "stats")]

@@ -16,6 +16,13 @@ pub type DefaultHashBuilder = foldhash::fast::RandomState;
 /// A table from keys to slots. See the [crate's page](crate).
 ///
 /// All operations take `&self`; share the table by reference or `Arc`.
+///
+/// ```
+/// let table: flatmap::FlatMap<u64> = flatmap::FlatMap::with_slots(8);
+/// table.insert(7, 5)?;
+/// assert_eq!(table.get(&7), Some(5));
+/// # Ok::<(), flatmap::InsertError>(())
+/// ```
 pub struct FlatMap<K, S = DefaultHashBuilder> {
     pub(crate) chains: Chains<K>,
     policy: Policy,
@@ -159,6 +166,13 @@ impl<K: Key, S: BuildHasher> FlatMap<K, S> {
     /// # Panics
     /// If the key's `Hash` gives different results for the same bytes. In debug builds, if this thread has a
     /// [`PartitionGuard`](crate::PartitionGuard) of this table.
+    ///
+    /// ```
+    /// let table: flatmap::FlatMap<u64> = flatmap::FlatMap::with_slots(8);
+    /// table.insert(7, 5)?;
+    /// assert_eq!((table.key_of(5), table.key_of(6)), (Some(7), None));
+    /// # Ok::<(), flatmap::InsertError>(())
+    /// ```
     pub fn key_of(&self, slot: u32) -> Option<K> {
         self.find_key(slot).map(|(_, key)| key)
     }
@@ -206,6 +220,17 @@ impl<K: Key, S: BuildHasher> FlatMap<K, S> {
     ///
     /// # Panics
     /// As [`get`](Self::get), and if `pin` does.
+    ///
+    /// ```
+    /// use flatmap::{FlatMap, PinWord};
+    ///
+    /// let words: Vec<PinWord> = (0..8).map(|_| PinWord::new()).collect();
+    /// let table: FlatMap<u64> = FlatMap::with_slots(8);
+    /// table.insert(7, 5)?;
+    /// let (slot, _pin) = table.pin_with(&7, |slot| words[slot as usize].pin()).expect("it is there");
+    /// assert!(slot == 5 && !words[5].try_evict()); // 7 stays in slot 5
+    /// # Ok::<(), flatmap::InsertError>(())
+    /// ```
     pub fn pin_with<P>(&self, key: &K, mut pin: impl FnMut(u32) -> Option<P>) -> Option<(u32, P)> {
         let hash = self.hash(key);
         loop {

@@ -21,6 +21,15 @@ pub type DefaultHashBuilder = foldhash::fast::RandomState;
 /// | `Quiet` | cap x 32 | exact until it met contention | its thread's line; the lock at every cap-th insert |
 /// | `Sharded` | 16,896 | within its lag | its thread's line |
 /// | `OverflowSignal` | unbounded: counts die with their thread | up to a page's entries | nothing shared |
+///
+/// ```
+/// use lhash::{CountPolicy, LHashMap};
+///
+/// let map = LHashMap::<u64, u64>::builder().count_policy(CountPolicy::Exact).build()?;
+/// map.pin().insert(1, 2);
+/// assert_eq!(map.len(), 1);
+/// # Ok::<(), lhash::ConfigError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CountPolicy {
@@ -53,6 +62,15 @@ impl Default for CountPolicy {
 }
 
 /// When a table gives buckets back.
+///
+/// ```
+/// use lhash::{LHashMap, ShrinkPolicy};
+///
+/// // Merges buckets when less than 30 % of the fill factor is left.
+/// let map = LHashMap::<u64, u64>::builder().shrink(ShrinkPolicy::Below { percent: 30 }).build()?;
+/// assert!(map.is_empty());
+/// # Ok::<(), lhash::ConfigError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ShrinkPolicy {

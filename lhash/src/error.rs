@@ -15,6 +15,12 @@ impl fmt::Display for OutOfMemory {
 impl std::error::Error for OutOfMemory {}
 
 /// Why there is no room for more entries.
+///
+/// ```
+/// let map = lhash::LHashMap::<u64, u64>::new();
+/// let error = map.pin().try_reserve(usize::MAX).unwrap_err();
+/// assert_eq!(error.additional, usize::MAX);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReserveError {
     /// How many more there should have been room for.
@@ -31,6 +37,11 @@ impl fmt::Display for ReserveError {
 impl std::error::Error for ReserveError {}
 
 /// Why [`Builder::build`](crate::Builder::build) makes no table.
+///
+/// ```
+/// let error = lhash::LHashMap::<u64, u64>::builder().fill_factor(0).build().unwrap_err();
+/// assert_eq!(error.to_string(), "fill_factor must be 1 to 1048576 entries a bucket, but is 0");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ConfigError {

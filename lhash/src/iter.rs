@@ -10,6 +10,12 @@ use core::fmt;
 use core::iter::FusedIterator;
 
 /// The entries of a map or multimap, in no order. See [`Pinned::iter`](crate::Pinned::iter) for what it promises.
+///
+/// ```
+/// let map: lhash::LHashMap<u64, u64> = (0..100).map(|key| (key, key)).collect();
+/// let pin = map.pin();
+/// assert_eq!(pin.iter().map(|(key, _)| key).sum::<u64>(), 4950);
+/// ```
 pub struct Iter<'p, K, V, const N: usize = 7>(pub(crate) Entries<'p, Entry<K, V>, N>);
 
 impl<'p, K, V, const N: usize> Iterator for Iter<'p, K, V, N> {
@@ -29,6 +35,11 @@ impl<K, V, const N: usize> fmt::Debug for Iter<'_, K, V, N> {
 }
 
 /// The entries of a map or multimap that is no more.
+///
+/// ```
+/// let map: lhash::LHashMap<u64, String> = [(1, "one".to_owned())].into_iter().collect();
+/// assert_eq!(map.into_iter().next(), Some((1, "one".to_owned())));
+/// ```
 pub struct IntoIter<K, V, const N: usize = 7> {
     table: Owner<Entry<K, V>, N>,
     families: Families,

@@ -131,6 +131,14 @@ pub struct PinnedMulti<'a, K, V, S, const N: usize = 7> {
 }
 
 /// What a vacuum did.
+///
+/// ```
+/// let index = lhash::LHashMultiMap::<u64, u64>::new();
+/// let pin = index.pin();
+/// (0..100).for_each(|row| pin.insert(row % 10, row));
+/// let vacuumed = pin.vacuum(|_, row| row % 2 == 0);
+/// assert_eq!((vacuumed.removed, index.len()), (50, 50));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Vacuumed {

@@ -3,6 +3,17 @@
 use core::fmt;
 
 /// What [`Pinned::compute`](crate::Pinned::compute) shall do.
+///
+/// ```
+/// use lhash::{LHashMap, Operation};
+///
+/// let map = LHashMap::<&str, u32>::new();
+/// let pin = map.pin();
+/// let count = |n: Option<&u32>| Operation::Insert(n.map_or(1, |n| n + 1));
+/// pin.compute("word", count);
+/// pin.compute("word", count);
+/// assert_eq!(pin.get("word"), Some(&2));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation<V> {
     /// Insert this value, or put it in the place of the one there is.

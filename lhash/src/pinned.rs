@@ -25,6 +25,15 @@ use equivalent::Equivalent;
 ///   dropped with the map at the latest; and if at that moment another thread is dropping what was removed, the
 ///   map's end, with all that is in it, is that thread's when it has done so.
 /// * [`repin`](Self::repin) lets go of nothing while the thread has another pin, of whatever map.
+///
+/// ```
+/// let map = lhash::LHashMap::new();
+/// let pin = map.pin();
+/// pin.insert("page", 1);
+/// let found = pin.get("page").expect("just inserted");
+/// pin.remove("page");
+/// assert_eq!(*found, 1); // as long as the pin lives
+/// ```
 pub struct Pinned<'a, K, V, S, const N: usize = 7> {
     pub(crate) map: &'a LHashMap<K, V, S, N>,
     pub(crate) pin: Pin,

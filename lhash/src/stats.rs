@@ -59,6 +59,12 @@ impl HighCount {
 }
 
 /// Figures of a map or multimap at about one moment.
+///
+/// ```
+/// let map: lhash::LHashMap<u64, u64> = (0..1000).map(|key| (key, key)).collect();
+/// let stats = map.stats();
+/// assert!(stats.ntuples == 1000 && stats.max_bucket > 100);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
