@@ -61,6 +61,18 @@ impl<T, const N: usize> Table<T, N> {
         self.pages(primary, control, pin).flat_map(|(_, page)| &page.slots)
     }
 
+    /// For the bucket's holder: the entries of its chain.
+    #[inline]
+    pub(crate) fn held_entries<'p>(
+        &'p self,
+        primary: &'p Page<N>,
+        held: Control,
+        pin: &'p Pin,
+    ) -> impl Iterator<Item = &'p T> {
+        let words = self.slots(primary, held, pin).map(Slot::load_held);
+        words.filter_map(|word| Some(self.entry(word.node()?, pin)))
+    }
+
     /// For the bucket's holder: puts a word into the first slot that is free, if need be on a new page. Returns the
     /// control word that the bucket has then, and whether there is a new page.
     pub(crate) fn add_held(

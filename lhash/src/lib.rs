@@ -93,6 +93,7 @@ mod meta;
 mod misuse;
 mod multimap;
 mod nodes;
+mod observe;
 mod outcome;
 mod page;
 #[cfg(feature = "rayon")]

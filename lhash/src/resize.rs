@@ -1,17 +1,19 @@
 //! Splits and merges that somebody asked for, with the metapage held.
 
 use crate::config::CountPolicy;
+use crate::observe::Observer;
 use crate::reclaim::Pin;
 use crate::split::{Leftovers, Moved};
 use crate::table::Table;
 
 impl<T: Send + 'static, const N: usize> Table<T, N> {
     /// The exact count, but for the operations under way; does all splits that are due.
-    pub(crate) fn exact(&self, pin: &Pin) -> i64 {
+    pub(crate) fn exact(&self, observer: &impl Observer<T>, pin: &Pin) -> i64 {
         let mut left = Leftovers::new();
         let page = self.meta.hold();
         let ntuples = page.ntuples;
-        while ntuples > self.threshold() && self.split_patiently(pin, &mut left) {}
+        observer.counted(ntuples);
+        while ntuples > self.threshold() && self.split_patiently(observer, pin, &mut left) {}
         drop(page);
         self.retire_pages(left, pin);
         ntuples
@@ -19,13 +21,19 @@ impl<T: Send + 'static, const N: usize> Table<T, N> {
 
     /// Splits until so many entries fit in, and returns how many buckets that takes; `None` if there is no memory for
     /// them, or if there can't be so many. With `keep`, they stay.
-    pub(crate) fn split_for(&self, entries: usize, keep: bool, pin: &Pin) -> Option<u32> {
+    pub(crate) fn split_for(
+        &self,
+        entries: usize,
+        keep: bool,
+        observer: &impl Observer<T>,
+        pin: &Pin,
+    ) -> Option<u32> {
         let buckets = self.meta.settings.buckets_for(entries)?;
         let mut left = Leftovers::new();
         let page = self.meta.hold();
         let mut grown = true;
         while grown && self.geometry().max_bucket() < buckets.saturating_sub(1) {
-            grown = self.split_patiently(pin, &mut left);
+            grown = self.split_patiently(observer, pin, &mut left);
         }
         if grown && keep {
             self.meta.raise_floor(buckets);
@@ -36,7 +44,7 @@ impl<T: Send + 'static, const N: usize> Table<T, N> {
     }
 
     /// Merges as long as the fill factor allows, whatever was reserved.
-    pub(crate) fn merge_all(&self, pin: &Pin) {
+    pub(crate) fn merge_all(&self, observer: &impl Observer<T>, pin: &Pin) {
         let mut left = Leftovers::new();
         let page = self.meta.hold();
         let least = self.meta.settings.min_buckets;
@@ -46,7 +54,7 @@ impl<T: Send + 'static, const N: usize> Table<T, N> {
             if page.ntuples > fits {
                 break;
             }
-            match self.merge(least, pin, &mut left) {
+            match self.merge(least, observer, pin, &mut left) {
                 Moved::Done => {}
                 Moved::Busy => sync::prim::yield_now(),
                 Moved::OutOfMemory | Moved::AtLimit => break,
@@ -57,9 +65,9 @@ impl<T: Send + 'static, const N: usize> Table<T, N> {
     }
 
     /// Waits where a bucket is busy: its holder waits for nothing.
-    fn split_patiently(&self, pin: &Pin, left: &mut Leftovers) -> bool {
+    fn split_patiently(&self, observer: &impl Observer<T>, pin: &Pin, left: &mut Leftovers) -> bool {
         loop {
-            match self.split(pin, left) {
+            match self.split(observer, pin, left) {
                 Moved::Done => return true,
                 Moved::Busy => sync::prim::yield_now(),
                 Moved::OutOfMemory | Moved::AtLimit => return false,
@@ -68,12 +76,13 @@ impl<T: Send + 'static, const N: usize> Table<T, N> {
     }
 
     /// Puts the exact count back: what a vacuum counted, for a policy that may have lost some.
-    pub(crate) fn correct_count(&self, live: i64) {
+    pub(crate) fn correct_count(&self, live: i64, observer: &impl Observer<T>) {
         if self.meta.settings.count_policy == CountPolicy::OverflowSignal {
             self.meta.private(0, true);
             let mut page = self.meta.hold();
             page.ntuples = live;
             self.meta.published.set(live);
+            observer.counted(live);
         }
     }
 }

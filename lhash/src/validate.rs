@@ -255,18 +255,18 @@ mod tests {
         let (table, pin) = (&*map.table, Pin::new());
         let pinned = map.pin();
         let draft = pinned.draft(64, 7);
-        assert!(table.link_blindly(draft.word(64), &pin).is_ok());
+        assert!(table.link_blindly(draft.word(64), &(), &pin).is_ok());
         draft.linked();
-        table.count(1, false, 64, &pin);
+        table.count(1, false, 64, &(), &pin);
         wrong(&map, "a lookup finds another entry");
     }
 
     #[test]
     fn counts_that_are_off_are_noticed() {
         let map = map();
-        map.table.count(1, false, 0, &Pin::new());
+        map.table.count(1, false, 0, &(), &Pin::new());
         wrong(&map, "20 entries are linked, 21 counted");
-        map.table.count(-1, false, 0, &Pin::new());
+        map.table.count(-1, false, 0, &(), &Pin::new());
         map.table.meta.overflow_pages.add(1);
         wrong(&map, "2 overflow pages are linked, 3 counted");
     }
