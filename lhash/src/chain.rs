@@ -164,4 +164,16 @@ impl<T, const N: usize> Table<T, N> {
         self.meta.overflow_pages.add(-1);
         control
     }
+
+    /// The entries of a bucket that nobody else changes, with their hashes.
+    #[cfg(feature = "redo")]
+    pub(crate) fn for_each_at_rest(&self, number: u32, pin: &Pin, mut f: impl FnMut(u32, &T)) {
+        let Some(page) = self.buckets.get(number, pin) else { return };
+        for slot in self.slots(page, page.control(), pin) {
+            let word = slot.load();
+            if let Some(node) = word.node() {
+                f(word.hash(), self.entry(node, pin));
+            }
+        }
+    }
 }

@@ -100,6 +100,8 @@ mod page;
 mod par;
 mod pinned;
 mod reclaim;
+#[cfg(feature = "redo")]
+pub mod redo;
 mod resize;
 mod retire;
 mod split;

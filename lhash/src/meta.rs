@@ -223,6 +223,36 @@ impl<T: Send + 'static, const N: usize> Table<T, N> {
         }
     }
 
+    /// For a table that is rebuilt from a log, of an insert (`1`) or a remove (`-1`): what the metapage took. Returns how
+    /// many entries that leaves uncounted.
+    #[cfg(feature = "redo")]
+    pub(crate) fn redo_count(&self, own: i64, counted: i64) -> i64 {
+        let meta = &*self.meta;
+        if let Some(shards) = &meta.shards {
+            shards.add(own);
+            return 0;
+        }
+        if counted != 0 {
+            meta.page.force(0, |page| {
+                page.ntuples += counted;
+                meta.published.set(page.ntuples);
+            });
+        }
+        match meta.settings.count_policy {
+            CountPolicy::OverflowSignal => 0,
+            _ => own - counted,
+        }
+    }
+
+    /// At the end of such a log: counts what no record has counted. Returns the metapage's count.
+    #[cfg(feature = "redo")]
+    pub(crate) fn redo_rest(&self, uncounted: i64) -> i64 {
+        let mut page = self.meta.hold();
+        page.ntuples += uncounted;
+        self.meta.published.set(page.ntuples);
+        page.ntuples
+    }
+
     /// Splits, or after a remove merges, as the count demands. For the holder of the metapage. Returns pages to retire
     /// when no lock is held.
     #[inline]

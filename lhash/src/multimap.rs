@@ -1,15 +1,12 @@
 //! [`LHashMultiMap`]: a key has any number of values. Next: `table.rs`.
 
-use crate::addr::Geometry;
 use crate::config::{Builder, DefaultHashBuilder, MultiMap};
 use crate::draft::Draft;
 use crate::entry::{Entry, fold};
 use crate::family::{Entries, Families};
 use crate::iter::{IntoIter, Iter};
-use crate::observe::Observer;
 use crate::reclaim::Pin;
 use crate::retire::Owner;
-use crate::split::Leftovers;
 use crate::stats::Stats;
 use crate::table::{Search, Table};
 use crate::word::SlotWord;
@@ -264,45 +261,9 @@ where
         if dead.is_empty() {
             return 0;
         }
-        let (removed, _) = self.remove_words(dead, &(), |geometry| [geometry.address(hash)]);
+        let (removed, _) =
+            self.table().remove_words(dead, &(), |geometry| [geometry.address(hash)], &self.pin);
         removed as usize
-    }
-
-    /// Removes these entries from the buckets that `buckets` names under a geometry, and squeezes those. Returns how many
-    /// entries were removed, and how many pages.
-    fn remove_words<I: IntoIterator<Item = u32>>(
-        &self,
-        mut dead: Vec<SlotWord>,
-        observer: &impl Observer<Entry<K, V>>,
-        buckets: impl Fn(Geometry) -> I,
-    ) -> (u64, u64) {
-        let (mut removed, mut left) = (Vec::new(), Leftovers::new());
-        loop {
-            let geometry = self.table().geometry();
-            let address = |word: &SlotWord| geometry.address(word.hash());
-            dead.sort_unstable_by_key(|word| (address(word), *word));
-            for number in buckets(geometry) {
-                let first = dead.partition_point(|word| address(word) < number);
-                let end = dead.partition_point(|word| address(word) <= number);
-                let dead = &dead[first..end];
-                self.table().remove_and_squeeze(number, dead, observer, &self.pin, &mut left, |word| {
-                    removed.push(word)
-                });
-            }
-            // Split or merged meanwhile: some of them may be elsewhere.
-            if self.table().is_still(geometry) {
-                break;
-            }
-        }
-        let pages = left.len() as u64;
-        self.table().retire_pages(left, &self.pin);
-        for &word in &removed {
-            self.table().retire_word(word, &self.pin);
-        }
-        for &word in &removed {
-            self.table().count(-1, false, word.hash(), observer, &self.pin);
-        }
-        (removed.len() as u64, pages)
     }
 
     /// Removes the entries of which `dead` says so, squeezes every chain, and puts the exact count back (which only
@@ -321,8 +282,8 @@ where
                 entry.is_some_and(|entry| dead(&entry.key, &entry.value))
             };
             let doomed = words.drain(..).filter(is_dead).collect();
-            let (removed, pages) =
-                self.remove_words(doomed, &(), |geometry| Families::buckets(geometry, family, mask));
+            let buckets = |geometry| Families::buckets(geometry, family, mask);
+            let (removed, pages) = self.table().remove_words(doomed, &(), buckets, &self.pin);
             vacuumed.removed += removed;
             vacuumed.live -= removed;
             vacuumed.pages += pages;

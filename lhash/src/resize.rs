@@ -1,10 +1,12 @@
-//! Splits and merges that somebody asked for, with the metapage held.
+//! Splits and merges that somebody asked for, with the metapage held; and the removal of many entries at once.
 
+use crate::addr::Geometry;
 use crate::config::CountPolicy;
 use crate::observe::Observer;
 use crate::reclaim::Pin;
 use crate::split::{Leftovers, Moved};
 use crate::table::Table;
+use crate::word::SlotWord;
 
 impl<T: Send + 'static, const N: usize> Table<T, N> {
     /// The exact count, but for the operations under way; does all splits that are due.
@@ -75,14 +77,55 @@ impl<T: Send + 'static, const N: usize> Table<T, N> {
         }
     }
 
+    /// Whether a vacuum has to put the exact count back.
+    pub(crate) fn corrects_count(&self) -> bool {
+        self.meta.settings.count_policy == CountPolicy::OverflowSignal
+    }
+
     /// Puts the exact count back: what a vacuum counted, for a policy that may have lost some.
     pub(crate) fn correct_count(&self, live: i64, observer: &impl Observer<T>) {
-        if self.meta.settings.count_policy == CountPolicy::OverflowSignal {
+        if self.corrects_count() {
             self.meta.private(0, true);
             let mut page = self.meta.hold();
             page.ntuples = live;
             self.meta.published.set(live);
             observer.counted(live);
         }
+    }
+
+    /// Removes these entries from the buckets that `buckets` names under a geometry, and squeezes those. Returns how many
+    /// entries were removed, and how many pages.
+    pub(crate) fn remove_words<I: IntoIterator<Item = u32>>(
+        &self,
+        mut dead: Vec<SlotWord>,
+        observer: &impl Observer<T>,
+        buckets: impl Fn(Geometry) -> I,
+        pin: &Pin,
+    ) -> (u64, u64) {
+        let (mut removed, mut left) = (Vec::new(), Leftovers::new());
+        loop {
+            let geometry = self.geometry();
+            let address = |word: &SlotWord| geometry.address(word.hash());
+            dead.sort_unstable_by_key(|word| (address(word), *word));
+            for number in buckets(geometry) {
+                let first = dead.partition_point(|word| address(word) < number);
+                let end = dead.partition_point(|word| address(word) <= number);
+                let dead = &dead[first..end];
+                self.remove_and_squeeze(number, dead, observer, pin, &mut left, |word| removed.push(word));
+            }
+            // Split or merged meanwhile: some of them may be elsewhere.
+            if self.is_still(geometry) {
+                break;
+            }
+        }
+        let pages = left.len() as u64;
+        self.retire_pages(left, pin);
+        for &word in &removed {
+            self.retire_word(word, pin);
+        }
+        for &word in &removed {
+            self.count(-1, false, word.hash(), observer, pin);
+        }
+        (removed.len() as u64, pages)
     }
 }

@@ -169,6 +169,24 @@ impl<K: Hash, V, S: BuildHasher, const N: usize> LHashMultiMap<K, V, S, N> {
     }
 }
 
+#[cfg(feature = "redo")]
+impl<K: Hash + Eq, V, M: crate::redo::Kind, S: BuildHasher> crate::redo::Logged<K, V, M, S> {
+    /// As [`LHashMap::validate`]; in a multimap a key may have several entries.
+    ///
+    /// # Errors
+    /// What is wrong, in words.
+    #[doc(hidden)]
+    pub fn validate(&self) -> Result<(), String> {
+        let pin = Pin::new();
+        self.table.validate(|word, entry| {
+            has_its_hash(&self.hasher, word, entry)?;
+            let found = self.table.get(word.hash(), &pin, |other| other.key == entry.key);
+            let is_found = found.is_some_and(|found| !M::UNIQUE || core::ptr::eq(found, entry));
+            ensure(is_found, || format!("a lookup finds another entry than {word:?}, or none"))
+        })
+    }
+}
+
 #[cfg(all(test, not(loom)))]
 mod tests {
     use crate::nodes::NodeId;

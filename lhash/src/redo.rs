@@ -1,0 +1,35 @@
+//! Feature `redo`: a log of every change, from which a map is rebuilt and which a standby follows.
+
+mod apply;
+mod codec;
+mod error;
+mod hasher;
+mod header;
+mod log;
+mod logged;
+mod logged_map;
+mod logged_multi;
+mod options;
+mod record;
+mod recover;
+mod stored;
+mod telling;
+mod writing;
+
+pub use codec::Codec;
+pub use error::RedoError;
+pub use hasher::{SeededHasher, SeededState};
+pub use logged::{Logged, LoggedMap, LoggedMultiMap, PinnedLogged, Rows};
+pub use options::{Kind, Options};
+pub use recover::{OpenOptions, Recovery, open};
+
+/// When a change's call returns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// When the change is in memory and its record in the log's buffer: a crash may lose the last changes, in the
+    /// order of the log.
+    #[default]
+    Buffered,
+    /// When the record is on the disk.
+    Sync,
+}
