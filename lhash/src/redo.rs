@@ -12,6 +12,7 @@ mod logged_multi;
 mod options;
 mod record;
 mod recover;
+mod standby;
 mod stored;
 mod telling;
 mod writing;
@@ -22,6 +23,7 @@ pub use hasher::{SeededHasher, SeededState};
 pub use logged::{Logged, LoggedMap, LoggedMultiMap, PinnedLogged, Rows};
 pub use options::{Kind, Options};
 pub use recover::{OpenOptions, Recovery, open};
+pub use standby::Standby;
 
 /// When a change's call returns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -11,6 +11,11 @@ pub enum RedoError {
     ReadOnly,
     /// config
     Config(crate::ConfigError),
+    /// ended
+    Ended {
+        /// l
+        lsn: u64,
+    },
     /// diverged
     Diverged {
         /// l

@@ -123,3 +123,56 @@ impl Reader {
         (self.bytes.len() - self.at) as u64
     }
 }
+pub(crate) enum Fed<'a> {
+    Record(u64, Record<'a>),
+    Nothing,
+    Ended,
+}
+pub(crate) struct Feed {
+    read: Box<dyn std::io::Read + Send>,
+    waits: bool,
+    buffer: Vec<u8>,
+    at: usize,
+    base: u64,
+    header: super::header::Header,
+}
+impl Feed {
+    pub(crate) fn of_path(path: &std::path::Path) -> Result<Self, RedoError> {
+        Self::new(Box::new(File::open(path)?), true)
+    }
+    pub(crate) fn of_read(read: Box<dyn std::io::Read + Send>) -> Result<Self, RedoError> {
+        Self::new(read, false)
+    }
+    fn new(mut read: Box<dyn std::io::Read + Send>, waits: bool) -> Result<Self, RedoError> {
+        let mut header = [0; 64];
+        read.read_exact(&mut header)?;
+        let header = super::header::Header::decode(&header)?;
+        Ok(Self { read, waits, buffer: Vec::new(), at: 0, base: 64, header })
+    }
+    pub(crate) fn header(&self) -> &super::header::Header {
+        &self.header
+    }
+    pub(crate) fn lsn(&self) -> u64 {
+        self.base + self.at as u64
+    }
+    pub(crate) fn seen(&self) -> u64 {
+        self.base + self.buffer.len() as u64
+    }
+    pub(crate) fn poll(&mut self) -> Result<Fed<'_>, RedoError> {
+        if Record::decode(&self.buffer[self.at..]).is_none() {
+            self.buffer.drain(..self.at);
+            self.base += self.at as u64;
+            self.at = 0;
+            let old = self.buffer.len();
+            self.buffer.resize(old + (1 << 16), 0);
+            let n = self.read.read(&mut self.buffer[old..])?;
+            self.buffer.truncate(old + n);
+            if Record::decode(&self.buffer).is_none() {
+                return Ok(if n == 0 && !self.waits { Fed::Ended } else { Fed::Nothing });
+            }
+        }
+        let (record, len) = Record::decode(&self.buffer[self.at..]).expect("there is one");
+        self.at += len;
+        Ok(Fed::Record(self.base + self.at as u64, record))
+    }
+}

@@ -3,7 +3,7 @@
 use super::codec::Codec;
 use super::error::RedoError;
 use super::hasher::SeededHasher;
-use super::log::{Feed, Fed};
+use super::log::{Fed, Feed};
 use super::logged::{Logged, PinnedLogged};
 use super::options::{Kind, has_digests, logged};
 use super::recover::Replay;

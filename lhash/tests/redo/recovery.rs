@@ -83,7 +83,11 @@ fn a_multimap_is_rebuilt_as_it_was() {
         map.pin().clear().expect("logged");
         drop(map);
         let (map, recovery): (LoggedMultiMap<u64, String>, _) = redo::open(&path).expect("opened again");
-        assert_eq!((map.pin().iter().count(), map.validate(), recovery.torn_bytes), (0, Ok(()), 0), "{policy:?}");
+        assert_eq!(
+            (map.pin().iter().count(), map.validate(), recovery.torn_bytes),
+            (0, Ok(()), 0),
+            "{policy:?}"
+        );
     }
 }
 
