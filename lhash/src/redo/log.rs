@@ -14,6 +14,8 @@ struct Inner {
     written: usize,
     buffer: Vec<u8>,
     holes: usize,
+    records: u64,
+    fsyncs: u64,
 }
 #[derive(Debug)]
 pub(crate) struct Permit<'a> {
@@ -27,7 +29,7 @@ pub(crate) struct Place {
 }
 impl Log {
     pub(crate) fn new(file: File, written: usize) -> Self {
-        Self { inner: Mutex::new(Inner { file, written, buffer: Vec::new(), holes: 0 }) }
+        Self { inner: Mutex::new(Inner { file, written, buffer: Vec::new(), holes: 0, records: 0, fsyncs: 0 }) }
     }
     pub(crate) fn permit(&self, _: usize) -> Result<Permit<'_>, RedoError> {
         Ok(Permit { log: self })
@@ -46,6 +48,7 @@ impl Log {
                 let i = &mut *i;
                 i.file.write_all(&i.buffer)?;
                 i.file.sync_data()?;
+                i.fsyncs += 1;
                 i.written += i.buffer.len();
                 i.buffer.clear();
                 return Ok(());
@@ -62,6 +65,7 @@ impl Permit<'_> {
         let n = i.buffer.len() + len;
         i.buffer.resize(n, 0);
         i.holes += 1;
+        i.records += 1;
         Place { log: self.log, at, len }
     }
 }
@@ -174,5 +178,14 @@ impl Feed {
         let (record, len) = Record::decode(&self.buffer[self.at..]).expect("there is one");
         self.at += len;
         Ok(Fed::Record(self.base + self.at as u64, record))
+    }
+}
+
+impl Log {
+    pub(crate) fn records(&self) -> u64 {
+        self.inner.lock().unwrap().records
+    }
+    pub(crate) fn fsyncs(&self) -> u64 {
+        self.inner.lock().unwrap().fsyncs
     }
 }

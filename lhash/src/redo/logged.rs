@@ -87,6 +87,16 @@ impl<K, V, M, S> Logged<K, V, M, S> {
         self.logger.lsn()
     }
 
+    /// How many records were given a place since the map was made or opened.
+    pub fn records(&self) -> u64 {
+        self.logger.records()
+    }
+
+    /// How often the log was brought to the disk since then.
+    pub fn fsyncs(&self) -> u64 {
+        self.logger.fsyncs()
+    }
+
     /// When a change's call returns.
     pub fn durability(&self) -> Durability {
         self.logger.durability

@@ -45,6 +45,14 @@ impl Logger {
         self.log.as_ref().map_or(0, Log::end)
     }
 
+    pub(crate) fn records(&self) -> u64 {
+        self.log.as_ref().map_or(0, Log::records)
+    }
+
+    pub(crate) fn fsyncs(&self) -> u64 {
+        self.log.as_ref().map_or(0, Log::fsyncs)
+    }
+
     pub(crate) fn flush(&self) -> Result<(), RedoError> {
         self.log.as_ref().map_or(Ok(()), |log| log.flush(log.end()))
     }
