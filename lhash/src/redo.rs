@@ -3,6 +3,9 @@
 mod apply;
 mod codec;
 mod error;
+mod feed;
+mod files;
+mod frame;
 mod hasher;
 mod header;
 mod log;
@@ -10,18 +13,26 @@ mod logged;
 mod logged_map;
 mod logged_multi;
 mod options;
+mod reader;
 mod record;
 mod recover;
+mod ring;
 mod standby;
 mod stored;
 mod telling;
 mod writing;
 
-pub use codec::Codec;
+#[cfg(feature = "serde")]
+pub use codec::Serde;
+pub use codec::{Codec, DecodeError};
 pub use error::RedoError;
+#[doc(hidden)]
+pub use files::{Call, Faults};
 pub use hasher::{SeededHasher, SeededState};
 pub use logged::{Logged, LoggedMap, LoggedMultiMap, PinnedLogged, Rows};
 pub use options::{Kind, Options};
+pub use reader::Reader;
+pub use record::{Ntuples, Record};
 pub use recover::{OpenOptions, Recovery, open};
 pub use standby::Standby;
 

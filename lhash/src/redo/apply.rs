@@ -89,7 +89,7 @@ where
         let counted = match ntuples {
             Ntuples::Nothing => 0,
             Ntuples::Itself => own,
-            Ntuples::By(n) => n,
+            Ntuples::By(n) => i64::from(n),
         };
         Ok(self.table.redo_count(own, counted))
     }

@@ -1,191 +1,199 @@
-//! stub
+//! The log: places for records, and their way to the disk. One thread writes for all who wait (group commit).
+//! Next: `ring.rs`, the buffer; `files.rs`, the segments.
+
 use super::error::RedoError;
+use super::files::{Faults, Files};
+use super::frame::{FRAME_HEAD, MAX_PAYLOAD, seal};
+use super::header::Header;
 use super::record::Record;
-use std::fs::File;
-use std::io::Write;
-use std::sync::Mutex;
+use super::ring::Ring;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+use sync::{ProgressLock, ShardedCounter};
+
+/// The buffer of a log. One operation's records take a quarter of it at most.
+const BUFFER: usize = 4 << 20;
+
 #[derive(Debug)]
 pub(crate) struct Log {
-    inner: Mutex<Inner>,
+    ring: Ring,
+    /// Its progress is the position up to which all is on the disk.
+    files: ProgressLock<Writer>,
+    /// The first failure, after which nothing is written.
+    failed: OnceLock<RedoError>,
+    records: ShardedCounter,
+    /// Whether entries' records have room for a count.
+    room: bool,
 }
+
 #[derive(Debug)]
-struct Inner {
-    file: File,
-    written: usize,
-    buffer: Vec<u8>,
-    holes: usize,
-    records: u64,
-    fsyncs: u64,
-}
-#[derive(Debug)]
-pub(crate) struct Permit<'a> {
-    log: &'a Log,
-}
-#[derive(Debug)]
-pub(crate) struct Place {
-    log: *const Log,
-    at: usize,
-    len: usize,
-}
-impl Log {
-    pub(crate) fn new(file: File, written: usize) -> Self {
-        Self { inner: Mutex::new(Inner { file, written, buffer: Vec::new(), holes: 0, records: 0, fsyncs: 0 }) }
-    }
-    pub(crate) fn permit(&self, _: usize) -> Result<Permit<'_>, RedoError> {
-        Ok(Permit { log: self })
-    }
-    pub(crate) fn end(&self) -> u64 {
-        let i = self.inner.lock().unwrap();
-        (i.written + i.buffer.len()) as u64
-    }
-    pub(crate) fn flush(&self, lsn: u64) -> Result<(), RedoError> {
-        loop {
-            let mut i = self.inner.lock().unwrap();
-            if i.written as u64 >= lsn {
-                return Ok(());
-            }
-            if i.holes == 0 {
-                let i = &mut *i;
-                i.file.write_all(&i.buffer)?;
-                i.file.sync_data()?;
-                i.fsyncs += 1;
-                i.written += i.buffer.len();
-                i.buffer.clear();
-                return Ok(());
-            }
-            drop(i);
-            std::thread::yield_now();
-        }
-    }
-}
-impl Permit<'_> {
-    pub(crate) fn reserve(&mut self, len: usize) -> Place {
-        let mut i = self.log.inner.lock().unwrap();
-        let at = i.written + i.buffer.len();
-        let n = i.buffer.len() + len;
-        i.buffer.resize(n, 0);
-        i.holes += 1;
-        i.records += 1;
-        Place { log: self.log, at, len }
-    }
-}
-impl Place {
-    pub(crate) fn end(&self) -> u64 {
-        (self.at + self.len) as u64
-    }
-    #[allow(unsafe_code)]
-    pub(crate) fn fill(self, record: &Record<'_>) {
-        let log = unsafe { &*self.log };
-        let mut out = Vec::new();
-        record.encode(&mut out);
-        assert_eq!(out.len(), self.len);
-        let mut i = log.inner.lock().unwrap();
-        let at = self.at - i.written;
-        i.buffer[at..at + out.len()].copy_from_slice(&out);
-        i.holes -= 1;
-    }
-}
-impl Log {
-    pub(crate) fn create(path: &std::path::Path, header: &super::header::Header) -> Result<Self, RedoError> {
-        let mut file = File::options().create_new(true).write(true).open(path)?;
-        file.write_all(&header.encode())?;
-        file.sync_data()?;
-        Ok(Self::new(file, 64))
-    }
-    pub(crate) fn resume(path: &std::path::Path, reader: Reader) -> Result<Self, RedoError> {
-        use std::io::Seek;
-        let mut file = File::options().write(true).open(path)?;
-        file.set_len(reader.at as u64)?;
-        file.seek(std::io::SeekFrom::End(0))?;
-        Ok(Self::new(file, reader.at))
-    }
-}
-#[derive(Debug)]
-pub(crate) struct Reader {
-    bytes: Vec<u8>,
-    at: usize,
-    header: super::header::Header,
-}
-impl Reader {
-    pub(crate) fn open(path: &std::path::Path) -> Result<Self, RedoError> {
-        let bytes = std::fs::read(path)?;
-        let header = super::header::Header::decode(&bytes)?;
-        Ok(Self { bytes, at: 64, header })
-    }
-    pub(crate) fn header(&self) -> &super::header::Header {
-        &self.header
-    }
-    pub(crate) fn next(&mut self) -> Result<Option<(u64, Record<'_>)>, RedoError> {
-        let Some((record, len)) = Record::decode(&self.bytes[self.at..]) else { return Ok(None) };
-        self.at += len;
-        Ok(Some((self.at as u64, record)))
-    }
-    pub(crate) fn lsn(&self) -> u64 {
-        self.at as u64
-    }
-    pub(crate) fn torn_bytes(&self) -> u64 {
-        (self.bytes.len() - self.at) as u64
-    }
-}
-pub(crate) enum Fed<'a> {
-    Record(u64, Record<'a>),
-    Nothing,
-    Ended,
-}
-pub(crate) struct Feed {
-    read: Box<dyn std::io::Read + Send>,
-    waits: bool,
-    buffer: Vec<u8>,
-    at: usize,
-    base: u64,
-    header: super::header::Header,
-}
-impl Feed {
-    pub(crate) fn of_path(path: &std::path::Path) -> Result<Self, RedoError> {
-        Self::new(Box::new(File::open(path)?), true)
-    }
-    pub(crate) fn of_read(read: Box<dyn std::io::Read + Send>) -> Result<Self, RedoError> {
-        Self::new(read, false)
-    }
-    fn new(mut read: Box<dyn std::io::Read + Send>, waits: bool) -> Result<Self, RedoError> {
-        let mut header = [0; 64];
-        read.read_exact(&mut header)?;
-        let header = super::header::Header::decode(&header)?;
-        Ok(Self { read, waits, buffer: Vec::new(), at: 0, base: 64, header })
-    }
-    pub(crate) fn header(&self) -> &super::header::Header {
-        &self.header
-    }
-    pub(crate) fn lsn(&self) -> u64 {
-        self.base + self.at as u64
-    }
-    pub(crate) fn seen(&self) -> u64 {
-        self.base + self.buffer.len() as u64
-    }
-    pub(crate) fn poll(&mut self) -> Result<Fed<'_>, RedoError> {
-        if Record::decode(&self.buffer[self.at..]).is_none() {
-            self.buffer.drain(..self.at);
-            self.base += self.at as u64;
-            self.at = 0;
-            let old = self.buffer.len();
-            self.buffer.resize(old + (1 << 16), 0);
-            let n = self.read.read(&mut self.buffer[old..])?;
-            self.buffer.truncate(old + n);
-            if Record::decode(&self.buffer).is_none() {
-                return Ok(if n == 0 && !self.waits { Fed::Ended } else { Fed::Nothing });
-            }
-        }
-        let (record, len) = Record::decode(&self.buffer[self.at..]).expect("there is one");
-        self.at += len;
-        Ok(Fed::Record(self.base + self.at as u64, record))
-    }
+struct Writer {
+    files: Files,
+    batch: Vec<u8>,
 }
 
 impl Log {
-    pub(crate) fn records(&self) -> u64 {
-        self.inner.lock().unwrap().records
+    pub(crate) fn create(path: &Path, header: Header, room: bool) -> Result<Self, RedoError> {
+        Ok(Self::over(Files::create(path, header)?, room))
     }
+
+    /// Goes on with a log whose last segment has this header, from `end` on.
+    pub(crate) fn resume(path: &Path, header: Header, end: u64, room: bool) -> Result<Self, RedoError> {
+        Ok(Self::over(Files::resume(path, header, end)?, room))
+    }
+
+    fn over(files: Files, room: bool) -> Self {
+        let end = files.end();
+        let files = ProgressLock::new(Writer { files, batch: Vec::new() });
+        files.write().set_progress(end);
+        let ring = Ring::new(BUFFER, end);
+        Self { ring, files, failed: OnceLock::new(), records: ShardedCounter::new(), room }
+    }
+
+    pub(crate) fn set_faults(&self, faults: Arc<dyn Faults>) {
+        self.files.write().files.faults = Some(faults);
+    }
+
+    /// Permits to take places of so many bytes. Waits until there is room: so never with a lock held or a place taken and
+    /// not filled.
+    pub(crate) fn permit(&self, bytes: usize) -> Result<Permit<'_>, RedoError> {
+        let max = (self.ring.bytes() / 4).min(MAX_PAYLOAD);
+        if bytes > max {
+            return Err(RedoError::TooLong { bytes, max });
+        }
+        loop {
+            if let Some(error) = self.failed.get() {
+                return Err(error.clone());
+            }
+            if self.ring.permit(bytes as u64) {
+                return Ok(Permit { log: self, left: bytes as u64 });
+            }
+            if let Some(mut writer) = self.files.write_or_wait() {
+                self.write_out(&mut writer)?;
+            }
+        }
+    }
+
+    /// The bytes of a record's frame.
+    pub(crate) fn frame_len(&self, record: &Record<'_>) -> usize {
+        record.frame_len(self.room)
+    }
+
+    /// The position after the last place that was taken.
+    pub(crate) fn end(&self) -> u64 {
+        self.ring.next()
+    }
+
+    pub(crate) fn records(&self) -> u64 {
+        self.records.sum().max(0) as u64
+    }
+
     pub(crate) fn fsyncs(&self) -> u64 {
-        self.inner.lock().unwrap().fsyncs
+        self.files.read().files.fsyncs
+    }
+
+    /// Waits until all up to a position is on the disk. Whoever gets the lock writes for all who wait for it.
+    pub(crate) fn flush(&self, lsn: u64) -> Result<(), RedoError> {
+        loop {
+            if self.files.progress() >= lsn {
+                return Ok(());
+            }
+            if let Some(error) = self.failed.get() {
+                return Err(error.clone());
+            }
+            let Some(mut writer) = self.files.write_or_wait() else { continue };
+            if self.files.progress() >= lsn {
+                continue;
+            }
+            self.write_out(&mut writer)?;
+            let end = writer.files.end();
+            writer.files.sync().map_err(|error| self.fail(error))?;
+            writer.set_progress(end);
+        }
+    }
+
+    /// Writes what has a place. For the holder of the files.
+    fn write_out(&self, writer: &mut Writer) -> Result<(), RedoError> {
+        if let Some(error) = self.failed.get() {
+            return Err(error.clone());
+        }
+        let from = writer.files.end();
+        writer.batch.clear();
+        self.ring.read(from, &mut writer.batch);
+        if writer.batch.is_empty() {
+            return Ok(());
+        }
+        let Writer { files, batch } = writer;
+        files.append(batch).map_err(|error| self.fail(error))?;
+        self.ring.empty(from, from + batch.len() as u64);
+        Ok(())
+    }
+
+    /// Keeps the first failure.
+    fn fail(&self, error: RedoError) -> RedoError {
+        self.failed.get_or_init(|| error).clone()
+    }
+
+    /// Brings all to the disk and makes way for a snapshot: calls `f` with the folder.
+    pub(crate) fn with_dir<R>(&self, f: impl FnOnce(&Path) -> R) -> R {
+        f(self.files.read().files.dir())
+    }
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        // What was only buffered is written, not brought to the disk; a failure has nobody to hear of it.
+        let mut writer = self.files.write();
+        let _ = self.write_out(&mut writer);
+    }
+}
+
+/// Bytes that may be taken.
+#[derive(Debug)]
+pub(crate) struct Permit<'a> {
+    log: &'a Log,
+    left: u64,
+}
+
+impl<'a> Permit<'a> {
+    /// Takes a place for a record. Doesn't wait. It must be filled soon, whatever happens.
+    pub(crate) fn reserve(&mut self, len: usize) -> Place<'a> {
+        let len = len as u64;
+        assert!(len <= self.left, "{len} bytes are to be taken, {} are left of those permitted", self.left);
+        self.left -= len;
+        self.log.records.add(1);
+        Place { log: self.log, at: self.log.ring.reserve(len), len }
+    }
+}
+
+impl Drop for Permit<'_> {
+    fn drop(&mut self) {
+        self.log.ring.give_back(self.left);
+    }
+}
+
+/// A place for a record.
+#[derive(Debug)]
+#[must_use = "the log ends before a place that is not filled"]
+pub(crate) struct Place<'a> {
+    log: &'a Log,
+    at: u64,
+    len: u64,
+}
+
+impl Place<'_> {
+    /// The position after it.
+    pub(crate) fn end(&self) -> u64 {
+        self.at + self.len
+    }
+
+    /// Fills it with a record of the length for which it was taken. `scratch` is overwritten.
+    pub(crate) fn fill(self, record: &Record<'_>, scratch: &mut Vec<u8>) {
+        scratch.clear();
+        scratch.resize(FRAME_HEAD, 0);
+        record.encode(self.log.room, scratch);
+        seal(scratch);
+        debug_assert_eq!(scratch.len() as u64, self.len, "{record:?}");
+        self.log.ring.fill(self.at, scratch);
     }
 }

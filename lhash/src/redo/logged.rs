@@ -97,6 +97,12 @@ impl<K, V, M, S> Logged<K, V, M, S> {
         self.logger.fsyncs()
     }
 
+    /// Lets calls of the system fail. For tests.
+    #[doc(hidden)]
+    pub fn inject_faults(&self, faults: std::sync::Arc<dyn super::Faults>) {
+        self.logger.set_faults(faults);
+    }
+
     /// When a change's call returns.
     pub fn durability(&self) -> Durability {
         self.logger.durability

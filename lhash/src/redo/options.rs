@@ -128,18 +128,19 @@ impl Options {
         let settings = self.settings.checked().map_err(RedoError::Config)?;
         let seed = self.seed.unwrap_or_else(|| crate::DefaultHashBuilder::default().hash_one(path.as_ref()));
         let header = header_of(&settings, M::UNIQUE, self.verify, seed);
-        let log = Log::create(path.as_ref(), &header)?;
+        let log = Log::create(path.as_ref(), header, has_room(&header))?;
         let logger = Logger::new(log, 0, self.verify, self.durability);
         logged(&header, logger)
     }
 }
 
+const EXACT: u32 = 0;
 const MULTI: u32 = 1;
 const DIGESTS: u32 = 2;
 
 fn header_of(settings: &Settings, unique: bool, verify: bool, seed: u64) -> Header {
     let (policy, cap) = match settings.count_policy {
-        CountPolicy::Exact => (0, 0),
+        CountPolicy::Exact => (EXACT, 0),
         CountPolicy::Deferred { cap } => (1, cap),
         CountPolicy::Quiet { cap } => (2, cap),
         CountPolicy::Sharded => (3, 0),
@@ -157,9 +158,14 @@ fn header_of(settings: &Settings, unique: bool, verify: bool, seed: u64) -> Head
         policy,
         cap,
         flags: if unique { 0 } else { MULTI } | if verify { DIGESTS } else { 0 },
-        buckets: settings.min_buckets,
         shrink,
+        start: 0,
     }
+}
+
+/// Whether entries' records have room for a count: with `Exact`, each counts itself.
+pub(crate) fn has_room(header: &Header) -> bool {
+    header.policy != EXACT
 }
 
 /// Whether the log of that header carries digests.
@@ -169,12 +175,12 @@ pub(crate) fn has_digests(header: &Header) -> bool {
 
 fn settings_of(header: &Header) -> Result<Settings, RedoError> {
     let count_policy = match header.policy {
-        0 => CountPolicy::Exact,
+        EXACT => CountPolicy::Exact,
         1 => CountPolicy::Deferred { cap: header.cap },
         2 => CountPolicy::Quiet { cap: header.cap },
         3 => CountPolicy::Sharded,
         4 => CountPolicy::OverflowSignal,
-        value => return Err(RedoError::Bad(format!("the header names count policy {value}"))),
+        value => return Err(RedoError::Mismatch { why: format!("the header names count policy {value}") }),
     };
     let shrink = match u8::try_from(header.shrink) {
         Ok(percent) => ShrinkPolicy::Below { percent },
@@ -194,17 +200,15 @@ where
     let kind = |unique: bool| if unique { "map" } else { "multimap" };
     let unique = header.flags & MULTI == 0;
     if unique != M::UNIQUE {
-        return Err(RedoError::Bad(format!(
-            "the log is of a {}, not of a {}",
-            kind(unique),
-            kind(M::UNIQUE)
-        )));
+        let why = format!("the log is of a {}, not of a {}", kind(unique), kind(M::UNIQUE));
+        return Err(RedoError::Mismatch { why });
     }
     if header.page_slots != 7 {
-        return Err(RedoError::Bad(format!("the log is of pages of {} slots, not 7", header.page_slots)));
+        let why = format!("the log is of pages of {} slots, not 7", header.page_slots);
+        return Err(RedoError::Mismatch { why });
     }
     let settings = settings_of(header)?;
-    let table = Table::new(header.buckets, Meta::new(settings, settings.min_buckets));
+    let table = Table::new(settings.min_buckets, Meta::new(settings, settings.min_buckets));
     let table = table.map_err(|_| RedoError::Config(ConfigError::OutOfMemory))?;
     Ok(Logged { table: Owner::new(table), hasher: S::from_seed(header.seed), logger, kind: PhantomData })
 }

@@ -5,9 +5,10 @@ use super::apply::{Applying, Diverged};
 use super::codec::Codec;
 use super::error::RedoError;
 use super::hasher::SeededHasher;
-use super::log::{Log, Reader};
+use super::log::Log;
 use super::logged::Logged;
-use super::options::{Kind, has_digests, logged};
+use super::options::{Kind, has_digests, has_room, logged};
+use super::reader::Reader;
 use super::record::Record;
 use super::telling::Logger;
 use crate::reclaim::Pin;
@@ -66,7 +67,7 @@ impl OpenOptions {
         let mut replay = Replay::default();
         let mut records = 0;
         let mut pin = Pin::new();
-        while let Some((lsn, record)) = reader.next()? {
+        while let Some((lsn, record)) = reader.read()? {
             replay.apply(&map, lsn, &record, &pin)?;
             records += 1;
             if records % BATCH == 0 {
@@ -76,7 +77,8 @@ impl OpenOptions {
         drop(pin);
         let recovery = Recovery { records, lsn: reader.lsn(), torn_bytes: reader.torn_bytes() };
         let ntuples = map.table.redo_rest(replay.behind);
-        map.logger = Logger::new(Log::resume(path.as_ref(), reader)?, ntuples, verify, self.durability);
+        let log = Log::resume(path.as_ref(), *reader.header(), reader.lsn(), has_room(&header))?;
+        map.logger = Logger::new(log, ntuples, verify, self.durability);
         Ok((map, recovery))
     }
 }

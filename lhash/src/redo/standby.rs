@@ -2,8 +2,8 @@
 
 use super::codec::Codec;
 use super::error::RedoError;
+use super::feed::{Fed, Feed};
 use super::hasher::SeededHasher;
-use super::log::{Fed, Feed};
 use super::logged::{Logged, PinnedLogged};
 use super::options::{Kind, has_digests, logged};
 use super::recover::Replay;
@@ -105,7 +105,9 @@ where
         });
         let follower = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("lhash standby".to_owned());
-        let thread = thread.spawn(move || follower.run(feed)).map_err(RedoError::from)?;
+        let thread = thread
+            .spawn(move || follower.run(feed))
+            .map_err(|error| RedoError::io("start a thread", "", error))?;
         Ok(Self { shared, thread: Some(thread) })
     }
 }

@@ -20,7 +20,7 @@ const MOVES: usize = 5;
 #[derive(Debug)]
 pub(crate) struct Logger {
     /// `None` in a map that is rebuilt from one and refuses changes of its own.
-    log: Option<Log>,
+    pub(crate) log: Option<Log>,
     /// Changed by the holder of the metapage alone.
     told: AtomicI64,
     pub(crate) verify: bool,
@@ -37,8 +37,14 @@ impl Logger {
         Self { log: None, told: AtomicI64::new(0), verify, durability: Durability::Buffered }
     }
 
-    fn permit(&self, bytes: usize) -> Result<Permit<'_>, RedoError> {
-        self.log.as_ref().ok_or(RedoError::ReadOnly)?.permit(bytes)
+    fn log(&self) -> Result<&Log, RedoError> {
+        self.log.as_ref().ok_or(RedoError::ReadOnly)
+    }
+
+    pub(crate) fn set_faults(&self, faults: std::sync::Arc<dyn super::Faults>) {
+        if let Some(log) = &self.log {
+            log.set_faults(faults);
+        }
     }
 
     pub(crate) fn lsn(&self) -> u64 {
@@ -71,9 +77,11 @@ impl Logger {
         record: &Record<'_>,
         then: impl FnOnce(&TellsNothing<'_>),
     ) -> Result<(), RedoError> {
-        let place = self.permit(record.frame_len())?.reserve(record.frame_len());
+        let log = self.log()?;
+        let len = log.frame_len(record);
+        let place = log.permit(len)?.reserve(len);
         let lsn = place.end();
-        place.fill(record);
+        place.fill(record, &mut Vec::new());
         then(&TellsNothing(self));
         self.settle(lsn)
     }
@@ -139,10 +147,13 @@ enum What {
 /// The changes of one operation, and the places taken for them.
 pub(crate) struct Telling<'a> {
     logger: &'a Logger,
+    log: &'a Log,
     permit: RefCell<Permit<'a>>,
     /// In the order of their words, if they are several.
     changes: Vec<Change>,
-    frames: RefCell<Vec<(Place, What)>>,
+    frames: RefCell<Vec<(Place<'a>, What)>>,
+    /// How many buckets may still be squeezed.
+    squeezes: Cell<usize>,
     /// What the metapage took, if it was asked.
     counted: Cell<Option<i64>>,
     lsn: Cell<u64>,
@@ -157,20 +168,25 @@ impl<'a> Telling<'a> {
         squeezes: usize,
     ) -> Result<Self, RedoError> {
         changes.sort_unstable_by_key(|change| change.word);
+        let log = logger.log()?;
         let digest = logger.verify.then_some(0);
-        let record = |change: &Change| change.record(0, Ntuples::Nothing, digest).frame_len();
+        let record = |change: &Change| log.frame_len(&change.record(0, Ntuples::Nothing, digest));
         let digests = digest.map(|digest| (digest, digest));
+        let move_len = log.frame_len(&Record::Split { from: 0, to: 0, digests });
+        let squeeze_len = log.frame_len(&Record::Squeeze { bucket: 0, digest });
         let bytes = changes.iter().map(record).sum::<usize>()
-            + Record::AddPage { bucket: 0 }.frame_len()
-            + (MOVES + changes.len()) * Record::Split { from: 0, to: 0, digests }.frame_len()
-            + squeezes * Record::Squeeze { bucket: 0, digest }.frame_len();
-        let permit = RefCell::new(logger.permit(bytes)?);
-        let frames = RefCell::new(Vec::with_capacity(1 + MOVES + squeezes + 2 * changes.len()));
-        Ok(Self { logger, permit, changes, frames, counted: Cell::new(None), lsn: Cell::new(0) })
+            + log.frame_len(&Record::AddPage { bucket: 0 })
+            + MOVES * changes.len().max(1) * move_len
+            + squeezes * squeeze_len;
+        let permit = RefCell::new(log.permit(bytes)?);
+        let frames = RefCell::new(Vec::with_capacity(1 + MOVES + squeezes + changes.len()));
+        let squeezes = Cell::new(squeezes);
+        let (counted, lsn) = (Cell::new(None), Cell::new(0));
+        Ok(Self { logger, log, permit, changes, frames, squeezes, counted, lsn })
     }
 
     fn reserve(&self, what: What) {
-        let len = self.record(what, Ntuples::Nothing).frame_len();
+        let len = self.log.frame_len(&self.record(what, Ntuples::Nothing));
         let place = self.permit.borrow_mut().reserve(len);
         self.frames.borrow_mut().push((place, what));
     }
@@ -202,8 +218,10 @@ impl<'a> Telling<'a> {
         let (first, rest) = match counted {
             None => (Ntuples::Nothing, Ntuples::Nothing),
             Some(n) if n == sign * changes => (Ntuples::Itself, Ntuples::Itself),
-            Some(n) => (Ntuples::By(n), Ntuples::Nothing),
+            // What is beyond a record's number stays uncounted there.
+            Some(n) => (i32::try_from(n).map_or(Ntuples::Nothing, Ntuples::By), Ntuples::Nothing),
         };
+        let mut scratch = Vec::new();
         let mut ntuples = first;
         for (place, what) in frames.drain(..) {
             let record = match what {
@@ -211,7 +229,7 @@ impl<'a> Telling<'a> {
                 _ => self.record(what, Ntuples::Nothing),
             };
             self.lsn.set(self.lsn.get().max(place.end()));
-            place.fill(&record);
+            place.fill(&record, &mut scratch);
         }
     }
 
@@ -269,7 +287,12 @@ impl<K, V> Observer<Row<K, V>> for Telling<'_> {
     where
         Row<K, V>: 'e,
     {
-        self.reserve(What::Squeeze { bucket, digest: self.digest(entries) });
+        // A bucket that others have changed while it was squeezed may be squeezed again and again: without a record it is
+        // longer there than here, and has the same entries.
+        if let Some(left) = self.squeezes.get().checked_sub(1) {
+            self.squeezes.set(left);
+            self.reserve(What::Squeeze { bucket, digest: self.digest(entries) });
+        }
     }
 
     fn counted(&self, ntuples: i64) {

@@ -12,7 +12,10 @@ use crate::table::{Bucket, Hit, Refused, Search, Table};
 use crate::word::SlotWord;
 
 /// So many entries are removed with one look at their buckets at most: that many records must have room in the log.
-const MOST_REMOVED: usize = 1 << 10;
+const MOST_REMOVED: usize = 1 << 9;
+
+/// And so many bytes of them, unless the first one has more.
+const MOST_BYTES: usize = 1 << 18;
 
 /// A thread that changes a logged table.
 pub(crate) struct Writing<'a, K, V> {
@@ -120,24 +123,38 @@ where
         family: u32,
         mask: u32,
     ) -> Result<(u64, u64), RedoError> {
-        let (mut removed, mut pages) = (0, 0);
-        let mut some = dead.chunks(MOST_REMOVED);
+        let (mut removed, mut pages, mut rest) = (0, 0, dead);
         // Squeezed also where nothing is dead.
-        let mut next = Some(some.next().unwrap_or_default());
-        while let Some(dead) = next {
-            let changes = dead.iter().filter_map(|&word| {
-                let entry = self.table.entry(word.node()?, self.pin);
-                Some(change(ChangeKind::Remove, word.hash(), &entry.key, &entry.value.value, word))
-            });
+        loop {
+            let (changes, bytes) = self.changes(rest);
+            let (some, later) = rest.split_at(changes.len());
+            debug_assert!(bytes > 0 || some.is_empty());
             let buckets = Families::buckets(self.table.geometry(), family, mask).count();
-            let telling = Telling::new(self.logger, changes.collect(), 2 * buckets + dead.len())?;
+            let telling = Telling::new(self.logger, changes, 2 * buckets + some.len())?;
             let buckets = |geometry| Families::buckets(geometry, family, mask);
-            let done = self.table.remove_words(dead.to_vec(), &telling, buckets, self.pin);
+            let done = self.table.remove_words(some.to_vec(), &telling, buckets, self.pin);
             telling.finish()?;
-            (removed, pages) = (removed + done.0, pages + done.1);
-            next = some.next();
+            (removed, pages, rest) = (removed + done.0, pages + done.1, later);
+            if rest.is_empty() {
+                return Ok((removed, pages));
+            }
         }
-        Ok((removed, pages))
+    }
+
+    /// The removes of the first of these entries, and their bytes: as many as the log takes well at a time.
+    fn changes(&self, dead: &[SlotWord]) -> (Vec<Change>, usize) {
+        let (mut changes, mut bytes) = (Vec::new(), 0);
+        for &word in dead.iter().take(MOST_REMOVED) {
+            let Some(node) = word.node() else { continue };
+            let entry = self.table.entry(node, self.pin);
+            let change = change(ChangeKind::Remove, word.hash(), &entry.key, &entry.value.value, word);
+            bytes += change.bytes.len() + 1;
+            if bytes > MOST_BYTES && !changes.is_empty() {
+                break;
+            }
+            changes.push(change);
+        }
+        (changes, bytes)
     }
 
     /// Removes the entries of which `dead` says so, and squeezes every chain. `dead` runs with no lock held.

@@ -1,4 +1,4 @@
-use crate::{entries, figures};
+use crate::{entries, figures, log_bytes};
 use lhash::redo::{Durability, LoggedMap, LoggedMultiMap, Options, RedoError, Standby};
 use lhash::{CountPolicy, Map, MultiMap};
 use std::thread;
@@ -81,7 +81,7 @@ fn a_standby_answers_while_it_applies_and_refuses_changes() {
     let refused = pin.insert(1000, String::new());
     assert!(matches!(refused, Err(RedoError::ReadOnly)), "{refused:?}");
     assert!(standby.is_following());
-    let bytes = std::fs::read(&path).expect("the log");
+    let bytes = log_bytes(&path);
     let from_bytes = Standby::<u64, String, Map>::follow_read(std::io::Cursor::new(bytes)).expect("followed");
     from_bytes.wait_for(map.lsn()).expect("applied");
     assert_eq!(entries(from_bytes.map()), entries(&map));
