@@ -4,6 +4,7 @@
 
 mod flatmap;
 mod lhash;
+mod redo;
 mod run;
 mod seeds;
 mod sync;
@@ -23,6 +24,7 @@ use crate::table::MAX_SLOTS;
 
 pub use flatmap::FlatmapArgs;
 pub use lhash::{LhashArgs, MAX_ENTRIES};
+pub use redo::RedoArgs;
 pub use run::RunError;
 pub use seeds::SeedsArgs;
 
@@ -57,6 +59,8 @@ pub enum Command {
     Sync(SyncArgs),
     /// Runs lhash beside other concurrent maps, and checks every answer.
     Lhash(LhashArgs),
+    /// Measures lhash's redo log: inserts, recovery and a standby, and checks every answer.
+    Redo(RedoArgs),
     /// Checks the structure of an index in lhash against the published figures, under each policy of counting.
     Seeds(SeedsArgs),
 }
@@ -130,6 +134,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Flatmap(args) => flatmap::flatmap(&args),
         Command::Sync(args) => sync::sync(&args),
         Command::Lhash(args) => lhash::lhash(&args),
+        Command::Redo(args) => redo::redo(&args),
         Command::Seeds(args) => seeds::seeds(&args),
     };
     match done {
@@ -163,7 +168,7 @@ fn one_line(error: &clap::Error) -> String {
         error.kind(),
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     ) {
-        return "error: no subcommand was given; there are `replay`, `flatmap`, `sync`, `lhash` and `seeds`, and `--help`"
+        return "error: no subcommand was given; there are `replay`, `flatmap`, `sync`, `lhash`, `redo` and `seeds`, and `--help`"
             .to_owned();
     }
     let message = error.to_string();

@@ -7,7 +7,7 @@
 //! [`mod@sync`], `bench lhash` the concurrent maps of [`mod@lhash`],
 //! `bench flatmap` single operations of flatmap and the peers by [`mod@flatmap`]. All take turns as [`rounds`] tells them, on the
 //! threads of a [`crew`]. `bench seeds` checks lhash against the published structure of a PostgreSQL hash
-//! index, in [`seeds`].
+//! index, in [`seeds`]. `bench redo` measures lhash's log, in [`mod@redo`].
 //!
 //! Next: `cli.rs`.
 
@@ -20,6 +20,7 @@ pub mod lhash;
 pub mod output;
 pub mod peers;
 pub mod pool;
+pub mod redo;
 pub mod replay;
 pub mod rounds;
 pub mod seeds;

@@ -47,7 +47,7 @@ where
     pub fn extend(&self, entries: impl IntoIterator<Item = (K, V)>) -> usize {
         let entries = entries.into_iter();
         // Only a hint: if there is no room for so many, the inserts will tell.
-        self.table().split_for(self.len().saturating_add(entries.size_hint().0), false, &self.pin);
+        self.table().split_for(self.len().saturating_add(entries.size_hint().0), false, &(), &self.pin);
         entries.filter_map(|(key, value)| self.insert(key, value).is_none().then_some(())).count()
     }
 
@@ -66,14 +66,14 @@ where
     /// If there is no memory, or if there would be more than 2^32 buckets.
     pub fn try_reserve(&self, additional: usize) -> Result<(), ReserveError> {
         let all = self.len().checked_add(additional).ok_or(ReserveError { additional })?;
-        self.table().split_for(all, true, &self.pin).map(drop).ok_or(ReserveError { additional })
+        self.table().split_for(all, true, &(), &self.pin).map(drop).ok_or(ReserveError { additional })
     }
 
     /// Merges as many buckets as the fill factor allows, never below the least number, and gives memory back that nobody
     /// uses: segments of buckets, and segments of nodes and overflow pages in which nothing is left. What other
     /// threads' pins still see follows later.
     pub fn shrink_to_fit(&mut self) {
-        self.map.table.merge_all(&self.pin);
+        self.map.table.merge_all(&(), &self.pin);
         self.map.table.trim(&mut self.pin);
     }
 }

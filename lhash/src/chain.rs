@@ -61,6 +61,18 @@ impl<T, const N: usize> Table<T, N> {
         self.pages(primary, control, pin).flat_map(|(_, page)| &page.slots)
     }
 
+    /// For the bucket's holder: the entries of its chain.
+    #[inline]
+    pub(crate) fn held_entries<'p>(
+        &'p self,
+        primary: &'p Page<N>,
+        held: Control,
+        pin: &'p Pin,
+    ) -> impl Iterator<Item = &'p T> {
+        let words = self.slots(primary, held, pin).map(Slot::load_held);
+        words.filter_map(|word| Some(self.entry(word.node()?, pin)))
+    }
+
     /// For the bucket's holder: puts a word into the first slot that is free, if need be on a new page. Returns the
     /// control word that the bucket has then, and whether there is a new page.
     pub(crate) fn add_held(
@@ -151,5 +163,17 @@ impl<T, const N: usize> Table<T, N> {
         *emptied = Some(number);
         self.meta.overflow_pages.add(-1);
         control
+    }
+
+    /// The entries of a bucket that nobody else changes, with their hashes.
+    #[cfg(feature = "redo")]
+    pub(crate) fn for_each_at_rest(&self, number: u32, pin: &Pin, mut f: impl FnMut(u32, &T)) {
+        let Some(page) = self.buckets.get(number, pin) else { return };
+        for slot in self.slots(page, page.control(), pin) {
+            let word = slot.load();
+            if let Some(node) = word.node() {
+                f(word.hash(), self.entry(node, pin));
+            }
+        }
     }
 }

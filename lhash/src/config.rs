@@ -231,6 +231,13 @@ impl<K, V, M, S, const N: usize> Builder<K, V, M, S, N> {
         }
     }
 
+    /// The settings, if they are within bounds.
+    #[cfg(feature = "redo")]
+    pub(crate) fn checked(&self) -> Result<Settings, ConfigError> {
+        self.check()?;
+        Ok(Settings { min_buckets: self.settings.min_buckets.max(LEAST_BUCKETS), ..self.settings })
+    }
+
     fn build_table(&self) -> Result<Arc<Table<Entry<K, V>, N>>, ConfigError> {
         self.check()?;
         let settings =

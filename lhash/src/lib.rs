@@ -137,12 +137,15 @@ mod meta;
 mod misuse;
 mod multimap;
 mod nodes;
+mod observe;
 mod outcome;
 mod page;
 #[cfg(feature = "rayon")]
 mod par;
 mod pinned;
 mod reclaim;
+#[cfg(feature = "redo")]
+pub mod redo;
 mod resize;
 mod retire;
 mod split;

@@ -154,7 +154,7 @@ where
     /// The number of entries, exact but for the operations under way; and does the splits that are due. Waits for the
     /// metapage's lock.
     pub fn exact_len(&self) -> usize {
-        usize::try_from(self.table.exact(&Pin::new()).max(0)).unwrap_or(usize::MAX)
+        usize::try_from(self.table.exact(&(), &Pin::new()).max(0)).unwrap_or(usize::MAX)
     }
 
     /// Makes room for `additional` more entries; see [`Pinned::try_reserve`].

@@ -2,6 +2,7 @@
 //! for; `stats.rs`, what is told of it.
 
 use crate::config::{CountPolicy, Settings, ShrinkPolicy};
+use crate::observe::Observer;
 use crate::reclaim::Pin;
 use crate::split::{Leftovers, Moved};
 use crate::stats::{HighCount, RelaxedCount};
@@ -173,7 +174,7 @@ impl<T: Send + 'static, const N: usize> Table<T, N> {
     /// Counts an insert (`1`) or a remove (`-1`), and splits or merges if that is due. Must not be called with a
     /// lock held. `signal` is whether the insert took another overflow page.
     #[inline]
-    pub(crate) fn count(&self, n: i32, signal: bool, hash: u32, pin: &Pin) {
+    pub(crate) fn count(&self, n: i32, signal: bool, hash: u32, observer: &impl Observer<T>, pin: &Pin) {
         let meta = &*self.meta;
         if signal {
             meta.flushed.add(1);
@@ -187,7 +188,7 @@ impl<T: Send + 'static, const N: usize> Table<T, N> {
                 meta.tally.note_force(|| meta.page.is_locked());
                 meta.page.force(0, |page| {
                     page.ntuples += told;
-                    self.adjust(n, page, pin)
+                    self.adjust(n, page, observer, pin)
                 })
             }
             (_, Some(shards)) => {
@@ -198,7 +199,7 @@ impl<T: Send + 'static, const N: usize> Table<T, N> {
                 }
                 match meta.page.update(0, |page| {
                     page.ntuples = shards.sum();
-                    self.adjust(n, page, pin)
+                    self.adjust(n, page, observer, pin)
                 }) {
                     Some(left) => left,
                     None => return,
@@ -206,9 +207,9 @@ impl<T: Send + 'static, const N: usize> Table<T, N> {
             }
             _ if signal => {
                 meta.tally.note_force(|| meta.page.is_locked());
-                meta.page.force(n, |page| self.adjust(n, page, pin))
+                meta.page.force(n, |page| self.adjust(n, page, observer, pin))
             }
-            _ => match meta.page.update(n, |page| self.adjust(n, page, pin)) {
+            _ => match meta.page.update(n, |page| self.adjust(n, page, observer, pin)) {
                 Some(left) => left,
                 None => return meta.tally.note_deferral(),
             },
@@ -222,18 +223,49 @@ impl<T: Send + 'static, const N: usize> Table<T, N> {
         }
     }
 
+    /// For a table that is rebuilt from a log, of an insert (`1`) or a remove (`-1`): what the metapage took. Returns how
+    /// many entries that leaves uncounted.
+    #[cfg(feature = "redo")]
+    pub(crate) fn redo_count(&self, own: i64, counted: i64) -> i64 {
+        let meta = &*self.meta;
+        if let Some(shards) = &meta.shards {
+            shards.add(own);
+            return 0;
+        }
+        if counted != 0 {
+            meta.page.force(0, |page| {
+                page.ntuples += counted;
+                meta.published.set(page.ntuples);
+            });
+        }
+        match meta.settings.count_policy {
+            CountPolicy::OverflowSignal => 0,
+            _ => own - counted,
+        }
+    }
+
+    /// At the end of such a log: counts what no record has counted. Returns the metapage's count.
+    #[cfg(feature = "redo")]
+    pub(crate) fn redo_rest(&self, uncounted: i64) -> i64 {
+        let mut page = self.meta.hold();
+        page.ntuples += uncounted;
+        self.meta.published.set(page.ntuples);
+        page.ntuples
+    }
+
     /// Splits, or after a remove merges, as the count demands. For the holder of the metapage. Returns pages to retire
     /// when no lock is held.
     #[inline]
-    fn adjust(&self, n: i32, page: &mut Metapage, pin: &Pin) -> Leftovers {
+    fn adjust(&self, n: i32, page: &mut Metapage, observer: &impl Observer<T>, pin: &Pin) -> Leftovers {
         let (meta, ntuples) = (&*self.meta, page.ntuples);
         meta.published.set(ntuples);
+        observer.counted(ntuples);
         meta.tally.note_hold(core::mem::take(&mut page.met), n);
         let mut left = Leftovers::new();
         if ntuples > self.threshold() {
-            self.split_while_due(ntuples, meta.moves(), pin, &mut left);
+            self.split_while_due(ntuples, meta.moves(), observer, pin, &mut left);
         } else if n < 0 && ntuples < self.merge_threshold() {
-            self.merge_while_due(ntuples, meta.moves(), pin, &mut left);
+            self.merge_while_due(ntuples, meta.moves(), observer, pin, &mut left);
         }
         left
     }
@@ -255,9 +287,16 @@ impl<T: Send + 'static, const N: usize> Table<T, N> {
     }
 
     #[cold]
-    fn split_while_due(&self, ntuples: i64, most: u32, pin: &Pin, left: &mut Leftovers) {
+    fn split_while_due(
+        &self,
+        ntuples: i64,
+        most: u32,
+        observer: &impl Observer<T>,
+        pin: &Pin,
+        left: &mut Leftovers,
+    ) {
         for _ in 0..most {
-            match self.split(pin, left) {
+            match self.split(observer, pin, left) {
                 Moved::Done if ntuples > self.threshold() => {}
                 Moved::Done | Moved::AtLimit => return,
                 Moved::Busy | Moved::OutOfMemory => return self.meta.split_declined.add(1),
@@ -266,9 +305,16 @@ impl<T: Send + 'static, const N: usize> Table<T, N> {
     }
 
     #[cold]
-    fn merge_while_due(&self, ntuples: i64, most: u32, pin: &Pin, left: &mut Leftovers) {
+    fn merge_while_due(
+        &self,
+        ntuples: i64,
+        most: u32,
+        observer: &impl Observer<T>,
+        pin: &Pin,
+        left: &mut Leftovers,
+    ) {
         for _ in 0..most {
-            match self.merge(self.meta.floor(), pin, left) {
+            match self.merge(self.meta.floor(), observer, pin, left) {
                 Moved::Done if ntuples < self.merge_threshold() => {}
                 _ => return,
             }

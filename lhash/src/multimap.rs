@@ -1,6 +1,5 @@
 //! [`LHashMultiMap`]: a key has any number of values. Next: `table.rs`.
 
-use crate::addr::Geometry;
 use crate::config::{Builder, DefaultHashBuilder, MultiMap};
 use crate::draft::Draft;
 use crate::entry::{Entry, fold};
@@ -8,7 +7,6 @@ use crate::family::{Entries, Families};
 use crate::iter::{IntoIter, Iter};
 use crate::reclaim::Pin;
 use crate::retire::Owner;
-use crate::split::Leftovers;
 use crate::stats::Stats;
 use crate::table::{Search, Table};
 use crate::word::SlotWord;
@@ -85,7 +83,7 @@ impl<K: Send + 'static, V: Send + 'static, S, const N: usize> LHashMultiMap<K, V
     /// The number of entries, exact but for the operations under way; and does the splits that are due. Waits for the
     /// metapage's lock.
     pub fn exact_len(&self) -> usize {
-        usize::try_from(self.table.exact(&Pin::new()).max(0)).unwrap_or(usize::MAX)
+        usize::try_from(self.table.exact(&(), &Pin::new()).max(0)).unwrap_or(usize::MAX)
     }
 }
 
@@ -225,10 +223,10 @@ where
     pub fn insert(&self, key: K, value: V) {
         let hash = self.hash(&key);
         let draft = Draft::new_or_panic(self.table(), Entry { key, value }, &self.pin);
-        match self.table().link_blindly(draft.word(hash), &self.pin) {
+        match self.table().link_blindly(draft.word(hash), &(), &self.pin) {
             Ok(added_page) => {
                 draft.linked();
-                self.table().count(1, added_page, hash, &self.pin);
+                self.table().count(1, added_page, hash, &(), &self.pin);
             }
             Err(error) => panic!("{error}"),
         }
@@ -242,7 +240,7 @@ where
         let entries = entries.into_iter();
         let all = self.len().saturating_add(entries.size_hint().0);
         // Only a hint: if there is no room for so many, the inserts will tell.
-        self.table().split_for(all, false, &self.pin);
+        self.table().split_for(all, false, &(), &self.pin);
         entries.for_each(|(key, value)| self.insert(key, value));
     }
 
@@ -255,8 +253,8 @@ where
         let hash = self.hash(key);
         let is = |entry: &Entry<K, V>| key.equivalent(&entry.key) && value.equivalent(&entry.value);
         while let Search::Hit(bucket, hit) = self.table().search(hash, &self.pin, is) {
-            if self.table().unlink(&bucket, &hit, &self.pin) {
-                self.table().count(-1, false, hash, &self.pin);
+            if self.table().unlink(&bucket, &hit, &(), &self.pin) {
+                self.table().count(-1, false, hash, &(), &self.pin);
                 return Some(&hit.entry.value);
             }
         }
@@ -271,43 +269,9 @@ where
         if dead.is_empty() {
             return 0;
         }
-        let (removed, _) = self.remove_words(dead, |geometry| [geometry.address(hash)]);
+        let (removed, _) =
+            self.table().remove_words(dead, &(), |geometry| [geometry.address(hash)], &self.pin);
         removed as usize
-    }
-
-    /// Removes these entries from the buckets that `buckets` names under a geometry, and squeezes those. Returns how many
-    /// entries were removed, and how many pages.
-    fn remove_words<I: IntoIterator<Item = u32>>(
-        &self,
-        mut dead: Vec<SlotWord>,
-        buckets: impl Fn(Geometry) -> I,
-    ) -> (u64, u64) {
-        let (mut removed, mut left) = (Vec::new(), Leftovers::new());
-        loop {
-            let geometry = self.table().geometry();
-            let address = |word: &SlotWord| geometry.address(word.hash());
-            dead.sort_unstable_by_key(|word| (address(word), *word));
-            for number in buckets(geometry) {
-                let first = dead.partition_point(|word| address(word) < number);
-                let end = dead.partition_point(|word| address(word) <= number);
-                let dead = &dead[first..end];
-                self.table()
-                    .remove_and_squeeze(number, dead, &self.pin, &mut left, |word| removed.push(word));
-            }
-            // Split or merged meanwhile: some of them may be elsewhere.
-            if self.table().is_still(geometry) {
-                break;
-            }
-        }
-        let pages = left.len() as u64;
-        self.table().retire_pages(left, &self.pin);
-        for &word in &removed {
-            self.table().retire_word(word, &self.pin);
-        }
-        for &word in &removed {
-            self.table().count(-1, false, word.hash(), &self.pin);
-        }
-        (removed.len() as u64, pages)
     }
 
     /// Removes the entries of which `dead` says so, squeezes every chain, and puts the exact count back (which only
@@ -326,19 +290,19 @@ where
                 entry.is_some_and(|entry| dead(&entry.key, &entry.value))
             };
             let doomed = words.drain(..).filter(is_dead).collect();
-            let (removed, pages) =
-                self.remove_words(doomed, |geometry| Families::buckets(geometry, family, mask));
+            let buckets = |geometry| Families::buckets(geometry, family, mask);
+            let (removed, pages) = self.table().remove_words(doomed, &(), buckets, &self.pin);
             vacuumed.removed += removed;
             vacuumed.live -= removed;
             vacuumed.pages += pages;
         }
-        self.table().correct_count(vacuumed.live as i64);
+        self.table().correct_count(vacuumed.live as i64, &());
         vacuumed
     }
 
     /// Merges buckets and gives memory back; see [`Pinned::shrink_to_fit`](crate::Pinned::shrink_to_fit).
     pub fn shrink_to_fit(&mut self) {
-        self.map.table.merge_all(&self.pin);
+        self.map.table.merge_all(&(), &self.pin);
         self.map.table.trim(&mut self.pin);
     }
 }

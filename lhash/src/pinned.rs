@@ -121,10 +121,10 @@ where
         hash: u32,
         draft: Draft<'p, Entry<K, V>, N>,
     ) -> Result<&'p Entry<K, V>, Draft<'p, Entry<K, V>, N>> {
-        match self.table().link(bucket, draft.word(hash), &self.pin) {
+        match self.table().link(bucket, draft.word(hash), &(), &self.pin) {
             Ok(added_page) => {
                 let entry = draft.linked();
-                self.table().count(1, added_page, hash, &self.pin);
+                self.table().count(1, added_page, hash, &(), &self.pin);
                 Ok(entry)
             }
             Err(Refused::Stale) => Err(draft),
@@ -139,7 +139,7 @@ where
         hash: u32,
         draft: Draft<'p, Entry<K, V>, N>,
     ) -> Result<&'p Entry<K, V>, Draft<'p, Entry<K, V>, N>> {
-        if self.table().replace(bucket, hit, draft.word(hash)).is_err() {
+        if self.table().replace(bucket, hit, draft.word(hash), &(), &self.pin).is_err() {
             return Err(draft);
         }
         let entry = draft.linked();
@@ -148,9 +148,9 @@ where
     }
 
     pub(crate) fn unlink(&self, (bucket, hit): &Found<'_, K, V, N>, hash: u32) -> bool {
-        let unlinked = self.table().unlink(bucket, hit, &self.pin);
+        let unlinked = self.table().unlink(bucket, hit, &(), &self.pin);
         if unlinked {
-            self.table().count(-1, false, hash, &self.pin);
+            self.table().count(-1, false, hash, &(), &self.pin);
         }
         unlinked
     }

@@ -8,6 +8,7 @@ use crate::addr::{Geometry, parent};
 use crate::chain::ChainPage;
 use crate::chunks::Segment;
 use crate::error::OutOfMemory;
+use crate::observe::Observer;
 use crate::page::{Page, PageId, Slot};
 use crate::reclaim::Pin;
 use crate::table::Table;
@@ -88,7 +89,7 @@ impl<T: 'static, const N: usize> Table<T, N> {
     }
 
     /// Splits the next bucket's parent. For the holder of the metapage.
-    pub(crate) fn split(&self, pin: &Pin, left: &mut Leftovers) -> Moved {
+    pub(crate) fn split(&self, observer: &impl Observer<T>, pin: &Pin, left: &mut Leftovers) -> Moved {
         let geometry = self.geometry();
         let Some(number) = geometry.max_bucket().checked_add(1) else { return Moved::AtLimit };
         if self.buckets.add(Segment::of(number).0).is_err() {
@@ -99,7 +100,7 @@ impl<T: 'static, const N: usize> Table<T, N> {
         let goes = |word: SlotWord| !word.is_empty() && after.address(word.hash()) == number;
         let count = self.held_slots(&from, pin).filter(|slot| goes(slot.load_held())).count();
         match self.spare_pages(count.saturating_sub(1) / N, pin) {
-            Ok(spare) => self.split_held(after, from, to, goes, spare, pin, left),
+            Ok(spare) => self.split_held(after, from, to, goes, spare, observer, pin, left),
             Err(OutOfMemory) => {
                 from.release_untouched();
                 to.release_untouched();
@@ -118,6 +119,7 @@ impl<T: 'static, const N: usize> Table<T, N> {
         mut to: Held<'_, N>,
         goes: impl Fn(SlotWord) -> bool,
         spare: Vec<PageId>,
+        observer: &impl Observer<T>,
         pin: &Pin,
         left: &mut Leftovers,
     ) {
@@ -133,13 +135,24 @@ impl<T: 'static, const N: usize> Table<T, N> {
         }
         self.squeeze(&mut from, left, pin);
         self.set_geometry(after);
+        let number = after.max_bucket();
+        observer.split(
+            (parent(number), self.held_entries(from.page, from.control, pin)),
+            (number, self.held_entries(to.page, to.control, pin)),
+        );
         to.release();
         from.release();
     }
 
     /// Merges the last bucket into its parent, unless there would be fewer than `min_buckets`. For the holder of the
     /// metapage.
-    pub(crate) fn merge(&self, min_buckets: u32, pin: &Pin, left: &mut Leftovers) -> Moved {
+    pub(crate) fn merge(
+        &self,
+        min_buckets: u32,
+        observer: &impl Observer<T>,
+        pin: &Pin,
+        left: &mut Leftovers,
+    ) -> Moved {
         let geometry = self.geometry();
         let number = geometry.max_bucket();
         if number < min_buckets || number == 0 {
@@ -149,7 +162,9 @@ impl<T: 'static, const N: usize> Table<T, N> {
         let count = self.held_slots(&from, pin).filter(|slot| !slot.load_held().is_empty()).count();
         let room = self.held_slots(&to, pin).filter(|slot| slot.load_held().is_empty()).count();
         match self.spare_pages(count.saturating_sub(room).div_ceil(N), pin) {
-            Ok(spare) => self.merge_held(geometry.changed_to(number - 1), from, to, spare, pin, left),
+            Ok(spare) => {
+                self.merge_held(geometry.changed_to(number - 1), from, to, spare, observer, pin, left)
+            }
             Err(OutOfMemory) => {
                 from.release_untouched();
                 to.release_untouched();
@@ -164,12 +179,14 @@ impl<T: 'static, const N: usize> Table<T, N> {
         Moved::Done
     }
 
+    #[expect(clippy::too_many_arguments, reason = "the second half of `merge`, from where nothing can fail")]
     fn merge_held(
         &self,
         after: Geometry,
         mut from: Held<'_, N>,
         mut to: Held<'_, N>,
         spare: Vec<PageId>,
+        observer: &impl Observer<T>,
         pin: &Pin,
         left: &mut Leftovers,
     ) {
@@ -186,6 +203,8 @@ impl<T: 'static, const N: usize> Table<T, N> {
         }
         self.set_geometry(after);
         self.cut_after(None, &mut from, left, pin);
+        let number = after.max_bucket() + 1;
+        observer.merged(number, (parent(number), self.held_entries(to.page, to.control, pin)));
         to.release();
         from.release();
     }
@@ -266,6 +285,7 @@ impl<T: 'static, const N: usize> Table<T, N> {
         &self,
         number: u32,
         dead: &[SlotWord],
+        observer: &impl Observer<T>,
         pin: &Pin,
         left: &mut Leftovers,
         mut removed: impl FnMut(SlotWord),
@@ -283,10 +303,12 @@ impl<T: 'static, const N: usize> Table<T, N> {
         for slot in self.held_slots(&held, pin) {
             if is_dead(slot) {
                 removed(slot.load_held());
+                observer.removed(number, slot.load_held());
                 slot.store(SlotWord::EMPTY);
             }
         }
         self.squeeze(&mut held, left, pin);
+        observer.squeezed(number, self.held_entries(held.page, held.control, pin));
         held.release();
     }
 

@@ -14,6 +14,7 @@ use crate::chunks::{Chunks, Segment};
 use crate::error::OutOfMemory;
 use crate::meta::Meta;
 use crate::nodes::Nodes;
+use crate::observe::Observer;
 use crate::page::{OverflowPages, Page, PageId, Slot};
 use crate::reclaim::Pin;
 use crate::word::{Control, SlotWord};
@@ -193,18 +194,28 @@ impl<T, const N: usize> Table<T, N> {
         bucket: &Bucket<'_, N>,
         hit: &Hit<'_, T, N>,
         word: SlotWord,
+        observer: &impl Observer<T>,
+        pin: &Pin,
     ) -> Result<(), Refused> {
         let held = self.lock_hit(bucket, hit).ok_or(Refused::Stale)?;
         hit.slot.store(word);
+        observer.changed(bucket.number, false, self.held_entries(bucket.page, held, pin));
         bucket.page.set_control(held.changed());
         Ok(())
     }
 
     /// Links an entry in; whether that took another overflow page.
-    pub(crate) fn link(&self, bucket: &Bucket<'_, N>, word: SlotWord, pin: &Pin) -> Result<bool, Refused> {
+    pub(crate) fn link(
+        &self,
+        bucket: &Bucket<'_, N>,
+        word: SlotWord,
+        observer: &impl Observer<T>,
+        pin: &Pin,
+    ) -> Result<bool, Refused> {
         let held = bucket.page.lock(bucket.seen).ok_or(Refused::Stale)?;
         match self.add_held(bucket.page, held, word, pin) {
             Ok((control, added_page)) => {
+                observer.changed(bucket.number, added_page, self.held_entries(bucket.page, control, pin));
                 bucket.page.set_control(control.changed());
                 Ok(added_page)
             }
@@ -216,7 +227,12 @@ impl<T, const N: usize> Table<T, N> {
     }
 
     /// Links an entry in without having looked for it: a multimap's insert.
-    pub(crate) fn link_blindly(&self, word: SlotWord, pin: &Pin) -> Result<bool, OutOfMemory> {
+    pub(crate) fn link_blindly(
+        &self,
+        word: SlotWord,
+        observer: &impl Observer<T>,
+        pin: &Pin,
+    ) -> Result<bool, OutOfMemory> {
         loop {
             let bucket = self.unlocked_bucket(word.hash(), pin);
             // A bucket that was split or merged between the two loads has another geometry by now; one that is split
@@ -224,7 +240,7 @@ impl<T, const N: usize> Table<T, N> {
             if !self.is_still(bucket.geometry) {
                 continue;
             }
-            match self.link(&bucket, word, pin) {
+            match self.link(&bucket, word, observer, pin) {
                 Ok(added_page) => return Ok(added_page),
                 Err(Refused::Stale) => {}
                 Err(Refused::OutOfMemory) => return Err(OutOfMemory),
@@ -235,7 +251,13 @@ impl<T, const N: usize> Table<T, N> {
 
 impl<T: Send + 'static, const N: usize> Table<T, N> {
     /// Takes an entry out; whether it was still there.
-    pub(crate) fn unlink(&self, bucket: &Bucket<'_, N>, hit: &Hit<'_, T, N>, pin: &Pin) -> bool {
+    pub(crate) fn unlink(
+        &self,
+        bucket: &Bucket<'_, N>,
+        hit: &Hit<'_, T, N>,
+        observer: &impl Observer<T>,
+        pin: &Pin,
+    ) -> bool {
         let Some(held) = self.lock_hit(bucket, hit) else { return false };
         hit.slot.store(SlotWord::EMPTY);
         let mut emptied = None;
@@ -243,6 +265,7 @@ impl<T: Send + 'static, const N: usize> Table<T, N> {
             Some(page) => self.squeeze_out(bucket.page, held, page, &mut emptied, pin),
             None => self.forget_hint(held, pin),
         };
+        observer.changed(bucket.number, false, self.held_entries(bucket.page, control, pin));
         bucket.page.set_control(control.changed());
         self.retire_page(emptied, pin);
         self.retire_word(hit.word, pin);
@@ -264,9 +287,9 @@ mod tests {
         let Search::Hit(bucket, hit) = table.search(map.hash(&1_u64), &pin, |_| true) else {
             panic!("it is there")
         };
-        assert!(table.unlink(&bucket, &hit, &pin));
+        assert!(table.unlink(&bucket, &hit, &(), &pin));
         // 2^32 changes later, all of which a closure of `remove_if` has made:
         bucket.page.set_control(bucket.seen);
-        assert!(!table.unlink(&bucket, &hit, &pin), "its node would be dropped twice");
+        assert!(!table.unlink(&bucket, &hit, &(), &pin), "its node would be dropped twice");
     }
 }

@@ -169,6 +169,24 @@ impl<K: Hash, V, S: BuildHasher, const N: usize> LHashMultiMap<K, V, S, N> {
     }
 }
 
+#[cfg(feature = "redo")]
+impl<K: Hash + Eq, V, M: crate::redo::Kind, S: BuildHasher> crate::redo::Logged<K, V, M, S> {
+    /// As [`LHashMap::validate`]; in a multimap a key may have several entries.
+    ///
+    /// # Errors
+    /// What is wrong, in words.
+    #[doc(hidden)]
+    pub fn validate(&self) -> Result<(), String> {
+        let pin = Pin::new();
+        self.table.validate(|word, entry| {
+            has_its_hash(&self.hasher, word, entry)?;
+            let found = self.table.get(word.hash(), &pin, |other| other.key == entry.key);
+            let is_found = found.is_some_and(|found| !M::UNIQUE || core::ptr::eq(found, entry));
+            ensure(is_found, || format!("a lookup finds another entry than {word:?}, or none"))
+        })
+    }
+}
+
 #[cfg(all(test, not(loom)))]
 mod tests {
     use crate::nodes::NodeId;
@@ -255,18 +273,18 @@ mod tests {
         let (table, pin) = (&*map.table, Pin::new());
         let pinned = map.pin();
         let draft = pinned.draft(64, 7);
-        assert!(table.link_blindly(draft.word(64), &pin).is_ok());
+        assert!(table.link_blindly(draft.word(64), &(), &pin).is_ok());
         draft.linked();
-        table.count(1, false, 64, &pin);
+        table.count(1, false, 64, &(), &pin);
         wrong(&map, "a lookup finds another entry");
     }
 
     #[test]
     fn counts_that_are_off_are_noticed() {
         let map = map();
-        map.table.count(1, false, 0, &Pin::new());
+        map.table.count(1, false, 0, &(), &Pin::new());
         wrong(&map, "20 entries are linked, 21 counted");
-        map.table.count(-1, false, 0, &Pin::new());
+        map.table.count(-1, false, 0, &(), &Pin::new());
         map.table.meta.overflow_pages.add(1);
         wrong(&map, "2 overflow pages are linked, 3 counted");
     }

@@ -10,6 +10,7 @@ use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 use super::{Mode, ReplayArgs, USAGE_STATUS};
 use crate::latency::clock_cost_ns;
 use crate::output::{self, Row, Setting, Work};
+use crate::redo::RedoBenchError;
 use crate::replay::{self, CONTESTANTS, Contestant, Measured, Pass, ReplayError, Run, Schedule};
 use crate::seeds::SeedError;
 use crate::sync::SyncError;
@@ -39,6 +40,9 @@ pub enum RunError {
     /// An index failed.
     #[error(transparent)]
     Seeds(#[from] SeedError),
+    /// A redo log failed.
+    #[error(transparent)]
+    Redo(#[from] RedoBenchError),
     /// The results could not be written.
     #[error("the results can't be written: {0}")]
     Output(#[from] io::Error),
@@ -50,7 +54,7 @@ impl RunError {
     pub fn status(&self) -> u8 {
         match self {
             Self::Usage(_) | Self::Trace { .. } => USAGE_STATUS,
-            Self::Table(_) | Self::Sync(_) | Self::Seeds(_) | Self::Output(_) => 1,
+            Self::Table(_) | Self::Sync(_) | Self::Seeds(_) | Self::Redo(_) | Self::Output(_) => 1,
         }
     }
 }

@@ -1,0 +1,93 @@
+//! [`RedoError`].
+
+use crate::ConfigError;
+use core::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Why a logged map, its recovery or a standby can't do what it was asked for.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum RedoError {
+    /// The system failed to do something with a file of the log. If that was a write, the map takes no more changes.
+    Io {
+        /// What was to be done.
+        doing: &'static str,
+        /// With which file or folder.
+        path: PathBuf,
+        /// What the system says.
+        error: Arc<io::Error>,
+    },
+    /// A file is not what it must be, and valid records follow, or it is no log at all.
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Where in it, in bytes.
+        offset: u64,
+        /// What is wrong there.
+        why: String,
+    },
+    /// A record can't be applied, or a bucket is not what the log says: log and map are not of one origin, or one of them
+    /// was tampered with.
+    Diverged {
+        /// The position after the record.
+        lsn: u64,
+        /// What differs.
+        why: String,
+    },
+    /// The log is of another kind of map.
+    Mismatch {
+        /// What differs.
+        why: String,
+    },
+    /// A setting is out of bounds.
+    Config(ConfigError),
+    /// An entry is too long for the log's buffer.
+    TooLong {
+        /// The bytes of its record.
+        bytes: usize,
+        /// The most there can be.
+        max: usize,
+    },
+    /// A standby takes no changes of its own.
+    ReadOnly,
+    /// What a standby follows has ended.
+    Ended {
+        /// The position after the last record.
+        lsn: u64,
+    },
+}
+
+impl RedoError {
+    pub(crate) fn io(doing: &'static str, path: impl Into<PathBuf>, error: io::Error) -> Self {
+        Self::Io { doing, path: path.into(), error: Arc::new(error) }
+    }
+}
+
+impl fmt::Display for RedoError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io { doing, path, error } => write!(f, "{}: can't {doing}: {error}", path.display()),
+            Self::Damaged { path, offset, why } => write!(f, "{}: at byte {offset}: {why}", path.display()),
+            Self::Diverged { lsn, why } => write!(f, "at the record that ends at {lsn}: {why}"),
+            Self::Mismatch { why } => f.write_str(why),
+            Self::Config(error) => write!(f, "{error}"),
+            Self::TooLong { bytes, max } => {
+                write!(f, "a record of {bytes} bytes is too long: {max} at most")
+            }
+            Self::ReadOnly => f.write_str("a standby takes no changes of its own"),
+            Self::Ended { lsn } => write!(f, "the log ended at {lsn}"),
+        }
+    }
+}
+
+impl std::error::Error for RedoError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io { error, .. } => Some(&**error),
+            Self::Config(error) => Some(error),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! The log: places for records, and their way to the disk. One thread writes for all who wait (group commit).
+//! Next: `ring.rs`, the buffer; `files.rs`, the segments.
+
+use super::error::RedoError;
+use super::files::{Faults, Files};
+use super::frame::{FRAME_HEAD, MAX_PAYLOAD, seal};
+use super::header::Header;
+use super::record::Record;
+use super::ring::Ring;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+use sync::{ProgressLock, ShardedCounter};
+
+/// The buffer of a log. One operation's records take a quarter of it at most.
+const BUFFER: usize = 4 << 20;
+
+#[derive(Debug)]
+pub(crate) struct Log {
+    ring: Ring,
+    /// Its progress is the position up to which all is on the disk.
+    files: ProgressLock<Writer>,
+    /// The first failure, after which nothing is written.
+    failed: OnceLock<RedoError>,
+    records: ShardedCounter,
+    /// Whether entries' records have room for a count.
+    room: bool,
+}
+
+#[derive(Debug)]
+struct Writer {
+    files: Files,
+    batch: Vec<u8>,
+}
+
+impl Log {
+    pub(crate) fn create(path: &Path, header: Header, room: bool) -> Result<Self, RedoError> {
+        Ok(Self::over(Files::create(path, header)?, room))
+    }
+
+    /// Goes on with a log whose last segment has this header, from `end` on.
+    pub(crate) fn resume(path: &Path, header: Header, end: u64, room: bool) -> Result<Self, RedoError> {
+        Ok(Self::over(Files::resume(path, header, end)?, room))
+    }
+
+    fn over(files: Files, room: bool) -> Self {
+        let end = files.end();
+        let files = ProgressLock::new(Writer { files, batch: Vec::new() });
+        files.write().set_progress(end);
+        let ring = Ring::new(BUFFER, end);
+        Self { ring, files, failed: OnceLock::new(), records: ShardedCounter::new(), room }
+    }
+
+    pub(crate) fn set_faults(&self, faults: Arc<dyn Faults>) {
+        self.files.write().files.faults = Some(faults);
+    }
+
+    /// Permits to take places of so many bytes. Waits until there is room: so never with a lock held or a place taken and
+    /// not filled.
+    pub(crate) fn permit(&self, bytes: usize) -> Result<Permit<'_>, RedoError> {
+        let max = (self.ring.bytes() / 4).min(MAX_PAYLOAD);
+        if bytes > max {
+            return Err(RedoError::TooLong { bytes, max });
+        }
+        loop {
+            if let Some(error) = self.failed.get() {
+                return Err(error.clone());
+            }
+            if self.ring.permit(bytes as u64) {
+                return Ok(Permit { log: self, left: bytes as u64 });
+            }
+            if let Some(mut writer) = self.files.write_or_wait() {
+                self.write_out(&mut writer)?;
+            }
+        }
+    }
+
+    /// The bytes of a record's frame.
+    pub(crate) fn frame_len(&self, record: &Record<'_>) -> usize {
+        record.frame_len(self.room)
+    }
+
+    /// The position after the last place that was taken.
+    pub(crate) fn end(&self) -> u64 {
+        self.ring.next()
+    }
+
+    pub(crate) fn records(&self) -> u64 {
+        self.records.sum().max(0) as u64
+    }
+
+    pub(crate) fn fsyncs(&self) -> u64 {
+        self.files.read().files.fsyncs
+    }
+
+    /// Waits until all up to a position is on the disk. Whoever gets the lock writes for all who wait for it.
+    pub(crate) fn flush(&self, lsn: u64) -> Result<(), RedoError> {
+        loop {
+            if self.files.progress() >= lsn {
+                return Ok(());
+            }
+            if let Some(error) = self.failed.get() {
+                return Err(error.clone());
+            }
+            let Some(mut writer) = self.files.write_or_wait() else { continue };
+            if self.files.progress() >= lsn {
+                continue;
+            }
+            self.write_out(&mut writer)?;
+            let end = writer.files.end();
+            writer.files.sync().map_err(|error| self.fail(error))?;
+            writer.set_progress(end);
+        }
+    }
+
+    /// Writes what has a place. For the holder of the files.
+    fn write_out(&self, writer: &mut Writer) -> Result<(), RedoError> {
+        if let Some(error) = self.failed.get() {
+            return Err(error.clone());
+        }
+        let from = writer.files.end();
+        writer.batch.clear();
+        self.ring.read(from, &mut writer.batch);
+        if writer.batch.is_empty() {
+            return Ok(());
+        }
+        let Writer { files, batch } = writer;
+        files.append(batch).map_err(|error| self.fail(error))?;
+        self.ring.empty(from, from + batch.len() as u64);
+        Ok(())
+    }
+
+    /// Keeps the first failure.
+    fn fail(&self, error: RedoError) -> RedoError {
+        self.failed.get_or_init(|| error).clone()
+    }
+
+    /// Brings all to the disk and makes way for a snapshot: calls `f` with the folder.
+    pub(crate) fn with_dir<R>(&self, f: impl FnOnce(&Path) -> R) -> R {
+        f(self.files.read().files.dir())
+    }
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        // What was only buffered is written, not brought to the disk; a failure has nobody to hear of it.
+        let mut writer = self.files.write();
+        let _ = self.write_out(&mut writer);
+    }
+}
+
+/// Bytes that may be taken.
+#[derive(Debug)]
+pub(crate) struct Permit<'a> {
+    log: &'a Log,
+    left: u64,
+}
+
+impl<'a> Permit<'a> {
+    /// Takes a place for a record. Doesn't wait. It must be filled soon, whatever happens.
+    pub(crate) fn reserve(&mut self, len: usize) -> Place<'a> {
+        let len = len as u64;
+        assert!(len <= self.left, "{len} bytes are to be taken, {} are left of those permitted", self.left);
+        self.left -= len;
+        self.log.records.add(1);
+        Place { log: self.log, at: self.log.ring.reserve(len), len }
+    }
+}
+
+impl Drop for Permit<'_> {
+    fn drop(&mut self) {
+        self.log.ring.give_back(self.left);
+    }
+}
+
+/// A place for a record.
+#[derive(Debug)]
+#[must_use = "the log ends before a place that is not filled"]
+pub(crate) struct Place<'a> {
+    log: &'a Log,
+    at: u64,
+    len: u64,
+}
+
+impl Place<'_> {
+    /// The position after it.
+    pub(crate) fn end(&self) -> u64 {
+        self.at + self.len
+    }
+
+    /// Fills it with a record of the length for which it was taken. `scratch` is overwritten.
+    pub(crate) fn fill(self, record: &Record<'_>, scratch: &mut Vec<u8>) {
+        scratch.clear();
+        scratch.resize(FRAME_HEAD, 0);
+        record.encode(self.log.room, scratch);
+        seal(scratch);
+        debug_assert_eq!(scratch.len() as u64, self.len, "{record:?}");
+        self.log.ring.fill(self.at, scratch);
+    }
+}

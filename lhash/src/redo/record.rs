@@ -1,0 +1,224 @@
+//! Records and their frames. Next: `frame.rs`, the bytes.
+
+use super::frame::{FRAME_HEAD, Reading, padded, put, varint_len};
+
+/// What the metapage's count took when a record's change was counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Ntuples {
+    /// Nothing: a later one counts it.
+    Nothing,
+    /// The change itself, +1 or -1. Leaves no number in the record, like `Nothing`.
+    Itself,
+    /// Another number: the change, and what others had left pending.
+    By(i32),
+}
+
+/// A change of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+#[expect(
+    missing_docs,
+    reason = "`bucket`, `hash`, `key`, `value` and `digest`, of the bucket after the change, say it"
+)]
+pub enum Record<'a> {
+    /// An entry came.
+    Insert { bucket: u32, hash: u32, key: &'a [u8], value: &'a [u8], ntuples: Ntuples, digest: Option<u64> },
+    /// A map's key got another value.
+    Replace { bucket: u32, hash: u32, key: &'a [u8], value: &'a [u8], digest: Option<u64> },
+    /// An entry went.
+    Remove { bucket: u32, hash: u32, key: &'a [u8], value: &'a [u8], ntuples: Ntuples, digest: Option<u64> },
+    /// The insert that follows in that bucket takes another overflow page.
+    AddPage { bucket: u32 },
+    /// Bucket `to` was split off.
+    Split { from: u32, to: u32, digests: Option<(u64, u64)> },
+    /// Bucket `from` was merged into `to`.
+    Merge { from: u32, to: u32, digest: Option<u64> },
+    /// The chain of a bucket was squeezed.
+    Squeeze { bucket: u32, digest: Option<u64> },
+    /// A vacuum has ended. `exact` is the count that it put back, if entries are counted with losses.
+    Vacuum { removed: u64, exact: Option<u64> },
+}
+
+const INSERT: u8 = 1;
+const REPLACE: u8 = 2;
+const REMOVE: u8 = 3;
+const ADD_PAGE: u8 = 4;
+const SPLIT: u8 = 5;
+const MERGE: u8 = 6;
+const SQUEEZE: u8 = 7;
+const VACUUM: u8 = 8;
+
+const KIND: u8 = 0x0f;
+const ITSELF: u8 = 0x10;
+const BY: u8 = 0x20;
+/// There is room for a number, whether there is one or not: a frame's length is fixed before the count is known.
+const ROOM: u8 = 0x40;
+const DIGEST: u8 = 0x80;
+
+type Entry<'a> = (u8, u32, u32, &'a [u8], &'a [u8], Option<Ntuples>, Option<u64>);
+
+impl<'a> Record<'a> {
+    /// In one word.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Insert { .. } => "insert",
+            Self::Replace { .. } => "replace",
+            Self::Remove { .. } => "remove",
+            Self::AddPage { .. } => "add_page",
+            Self::Split { .. } => "split",
+            Self::Merge { .. } => "merge",
+            Self::Squeeze { .. } => "squeeze",
+            Self::Vacuum { .. } => "vacuum",
+        }
+    }
+
+    /// The bucket: of a split the new one, of a merge the one that goes.
+    #[must_use]
+    pub fn bucket(&self) -> Option<u32> {
+        match *self {
+            Self::Insert { bucket, .. }
+            | Self::Replace { bucket, .. }
+            | Self::Remove { bucket, .. }
+            | Self::AddPage { bucket }
+            | Self::Squeeze { bucket, .. } => Some(bucket),
+            Self::Split { to, .. } => Some(to),
+            Self::Merge { from, .. } => Some(from),
+            Self::Vacuum { .. } => None,
+        }
+    }
+
+    /// What the metapage took, where it took another number than the change itself.
+    #[must_use]
+    pub fn ntuples(&self) -> Option<i32> {
+        match *self {
+            Self::Insert { ntuples: Ntuples::By(n), .. } | Self::Remove { ntuples: Ntuples::By(n), .. } => {
+                Some(n)
+            }
+            _ => None,
+        }
+    }
+
+    fn entry(&self) -> Option<Entry<'a>> {
+        match *self {
+            Self::Insert { bucket, hash, key, value, ntuples, digest } => {
+                Some((INSERT, bucket, hash, key, value, Some(ntuples), digest))
+            }
+            Self::Replace { bucket, hash, key, value, digest } => {
+                Some((REPLACE, bucket, hash, key, value, None, digest))
+            }
+            Self::Remove { bucket, hash, key, value, ntuples, digest } => {
+                Some((REMOVE, bucket, hash, key, value, Some(ntuples), digest))
+            }
+            _ => None,
+        }
+    }
+
+    /// The bytes of its frame, with `room` for a number if entries may be counted later.
+    pub(crate) fn frame_len(&self, room: bool) -> usize {
+        padded(FRAME_HEAD + 1 + self.body_len(room))
+    }
+
+    fn body_len(&self, room: bool) -> usize {
+        if let Some((_, _, _, key, value, ntuples, digest)) = self.entry() {
+            let number = if room && ntuples.is_some() { 4 } else { 0 };
+            let digest = if digest.is_some() { 8 } else { 0 };
+            return 8 + number + digest + varint_len(key.len()) + key.len() + value.len();
+        }
+        match self {
+            Self::AddPage { .. } => 4,
+            Self::Split { digests, .. } => 8 + digests.map_or(0, |_| 16),
+            Self::Merge { digest, .. } => 8 + digest.map_or(0, |_| 8),
+            Self::Squeeze { digest, .. } => 4 + digest.map_or(0, |_| 8),
+            Self::Vacuum { exact, .. } => 8 + exact.map_or(0, |_| 8),
+            Self::Insert { .. } | Self::Replace { .. } | Self::Remove { .. } => unreachable!("handled above"),
+        }
+    }
+
+    /// Appends its payload: kind, then body.
+    pub(crate) fn encode(&self, room: bool, out: &mut Vec<u8>) {
+        let with = |kind: u8, digest: bool| kind | if digest { DIGEST } else { 0 };
+        if let Some((kind, bucket, hash, key, value, ntuples, digest)) = self.entry() {
+            let (counted, number) = match ntuples {
+                Some(Ntuples::Itself) => (ITSELF, 0),
+                Some(Ntuples::By(n)) if room => (BY, n),
+                _ => (0, 0),
+            };
+            let has_room = room && ntuples.is_some();
+            out.push(with(kind | counted | if has_room { ROOM } else { 0 }, digest.is_some()));
+            put::words(out, &[bucket, hash]);
+            if has_room {
+                put::words(out, &[number as u32]);
+            }
+            put::longs(out, digest.as_slice());
+            put::varint(out, key.len());
+            out.extend_from_slice(key);
+            out.extend_from_slice(value);
+            return;
+        }
+        match *self {
+            Self::AddPage { bucket } => put::tagged(out, ADD_PAGE, &[bucket], &[]),
+            Self::Split { from, to, digests } => {
+                let both = digests.map(|(stay, go)| [stay, go]);
+                put::tagged(
+                    out,
+                    with(SPLIT, both.is_some()),
+                    &[from, to],
+                    both.as_ref().map_or(&[], |b| &b[..]),
+                );
+            }
+            Self::Merge { from, to, digest } => {
+                put::tagged(out, with(MERGE, digest.is_some()), &[from, to], digest.as_slice());
+            }
+            Self::Squeeze { bucket, digest } => {
+                put::tagged(out, with(SQUEEZE, digest.is_some()), &[bucket], digest.as_slice());
+            }
+            Self::Vacuum { removed, exact } => {
+                put::tagged(out, with(VACUUM, exact.is_some()), &[], &[removed]);
+                put::longs(out, exact.as_slice());
+            }
+            Self::Insert { .. } | Self::Replace { .. } | Self::Remove { .. } => {}
+        }
+    }
+
+    /// Reads a payload.
+    pub(crate) fn decode(payload: &'a [u8]) -> Option<Self> {
+        let (&tag, body) = payload.split_first()?;
+        let mut body = Reading(body);
+        let has_digest = tag & DIGEST != 0;
+        let record = match tag & KIND {
+            kind @ (INSERT | REPLACE | REMOVE) => return Self::decode_entry(kind, tag, body),
+            ADD_PAGE => Self::AddPage { bucket: body.word()? },
+            SPLIT => {
+                let (from, to) = (body.word()?, body.word()?);
+                let digests = if has_digest { Some((body.long()?, body.long()?)) } else { None };
+                Self::Split { from, to, digests }
+            }
+            MERGE => Self::Merge { from: body.word()?, to: body.word()?, digest: body.long_if(has_digest)? },
+            SQUEEZE => Self::Squeeze { bucket: body.word()?, digest: body.long_if(has_digest)? },
+            VACUUM => Self::Vacuum { removed: body.long()?, exact: body.long_if(has_digest)? },
+            _ => return None,
+        };
+        body.0.is_empty().then_some(record)
+    }
+
+    fn decode_entry(kind: u8, tag: u8, mut body: Reading<'a>) -> Option<Self> {
+        let (bucket, hash) = (body.word()?, body.word()?);
+        let number = if tag & ROOM == 0 { 0 } else { body.word()? as i32 };
+        let ntuples = match tag & (ITSELF | BY) {
+            0 => Ntuples::Nothing,
+            ITSELF => Ntuples::Itself,
+            BY if tag & ROOM != 0 => Ntuples::By(number),
+            _ => return None,
+        };
+        let digest = body.long_if(tag & DIGEST != 0)?;
+        let len = body.varint()?;
+        let (key, value) = body.0.split_at_checked(len)?;
+        Some(match kind {
+            INSERT => Self::Insert { bucket, hash, key, value, ntuples, digest },
+            REPLACE => Self::Replace { bucket, hash, key, value, digest },
+            _ => Self::Remove { bucket, hash, key, value, ntuples, digest },
+        })
+    }
+}

@@ -1,0 +1,302 @@
+//! The records of one operation: their places in the log are taken while the buckets are held, and filled afterwards.
+//! Next: `log.rs`, the places.
+//!
+//! A place that is taken must be filled, whatever happens, or the log ends there: so dropping a [`Telling`] fills them.
+
+use super::Durability;
+use super::error::RedoError;
+use super::log::{Log, Permit, Place};
+use super::record::{Ntuples, Record};
+use super::stored::{Row, digest_of_all};
+use crate::observe::Observer;
+use crate::word::SlotWord;
+use core::cell::{Cell, RefCell};
+use core::sync::atomic::{AtomicI64, Ordering};
+
+/// As many splits or merges one insert or remove does at most, and one more.
+const MOVES: usize = 5;
+
+/// A log, and what of the metapage's count it has been told.
+#[derive(Debug)]
+pub(crate) struct Logger {
+    /// `None` in a map that is rebuilt from one and refuses changes of its own.
+    pub(crate) log: Option<Log>,
+    /// Changed by the holder of the metapage alone.
+    told: AtomicI64,
+    pub(crate) verify: bool,
+    pub(crate) durability: Durability,
+}
+
+impl Logger {
+    pub(crate) fn new(log: Log, told: i64, verify: bool, durability: Durability) -> Self {
+        Self { log: Some(log), told: AtomicI64::new(told), verify, durability }
+    }
+
+    /// For a map that is rebuilt.
+    pub(crate) fn reading(verify: bool) -> Self {
+        Self { log: None, told: AtomicI64::new(0), verify, durability: Durability::Buffered }
+    }
+
+    fn log(&self) -> Result<&Log, RedoError> {
+        self.log.as_ref().ok_or(RedoError::ReadOnly)
+    }
+
+    pub(crate) fn set_faults(&self, faults: std::sync::Arc<dyn super::Faults>) {
+        if let Some(log) = &self.log {
+            log.set_faults(faults);
+        }
+    }
+
+    pub(crate) fn lsn(&self) -> u64 {
+        self.log.as_ref().map_or(0, Log::end)
+    }
+
+    pub(crate) fn records(&self) -> u64 {
+        self.log.as_ref().map_or(0, Log::records)
+    }
+
+    pub(crate) fn fsyncs(&self) -> u64 {
+        self.log.as_ref().map_or(0, Log::fsyncs)
+    }
+
+    pub(crate) fn flush(&self) -> Result<(), RedoError> {
+        self.log.as_ref().map_or(Ok(()), |log| log.flush(log.end()))
+    }
+
+    /// Waits as the map's durability asks for.
+    fn settle(&self, lsn: u64) -> Result<(), RedoError> {
+        match (&self.log, self.durability) {
+            (Some(log), Durability::Sync) => log.flush(lsn),
+            _ => Ok(()),
+        }
+    }
+
+    /// Logs what is no change of an entry; `then` is what it says.
+    pub(crate) fn note(
+        &self,
+        record: &Record<'_>,
+        then: impl FnOnce(&TellsNothing<'_>),
+    ) -> Result<(), RedoError> {
+        let log = self.log()?;
+        let len = log.frame_len(record);
+        let place = log.permit(len)?.reserve(len);
+        let lsn = place.end();
+        place.fill(record, &mut Vec::new());
+        then(&TellsNothing(self));
+        self.settle(lsn)
+    }
+
+    /// What the metapage took since it was asked last. For its holder.
+    fn tell(&self, ntuples: i64) -> i64 {
+        // Relaxed, both: only the holder of the metapage comes here.
+        let told = self.told.load(Ordering::Relaxed);
+        self.told.store(ntuples, Ordering::Relaxed);
+        ntuples - told
+    }
+}
+
+/// Hears what the metapage took, and that a record has said it already.
+pub(crate) struct TellsNothing<'a>(&'a Logger);
+
+impl<T> Observer<T> for TellsNothing<'_> {
+    fn counted(&self, ntuples: i64) {
+        self.0.tell(ntuples);
+    }
+}
+
+/// A change of one entry, as it will be in the log.
+#[derive(Clone, Debug)]
+pub(crate) struct Change {
+    pub(crate) kind: ChangeKind,
+    pub(crate) hash: u32,
+    /// The key, and after it the value.
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) key_len: usize,
+    pub(crate) word: SlotWord,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ChangeKind {
+    Insert,
+    Replace,
+    Remove,
+}
+
+impl Change {
+    fn record(&self, bucket: u32, ntuples: Ntuples, digest: Option<u64>) -> Record<'_> {
+        let (key, value) = self.bytes.split_at(self.key_len);
+        let hash = self.hash;
+        match self.kind {
+            ChangeKind::Insert => Record::Insert { bucket, hash, key, value, ntuples, digest },
+            ChangeKind::Replace => Record::Replace { bucket, hash, key, value, digest },
+            ChangeKind::Remove => Record::Remove { bucket, hash, key, value, ntuples, digest },
+        }
+    }
+}
+
+/// What a place was taken for.
+#[derive(Clone, Copy, Debug)]
+enum What {
+    AddPage { bucket: u32 },
+    Change { bucket: u32, index: usize, digest: Option<u64> },
+    Split { from: u32, to: u32, digests: Option<(u64, u64)> },
+    Merge { from: u32, to: u32, digest: Option<u64> },
+    Squeeze { bucket: u32, digest: Option<u64> },
+}
+
+/// The changes of one operation, and the places taken for them.
+pub(crate) struct Telling<'a> {
+    logger: &'a Logger,
+    log: &'a Log,
+    permit: RefCell<Permit<'a>>,
+    /// In the order of their words, if they are several.
+    changes: Vec<Change>,
+    frames: RefCell<Vec<(Place<'a>, What)>>,
+    /// How many buckets may still be squeezed.
+    squeezes: Cell<usize>,
+    /// What the metapage took, if it was asked.
+    counted: Cell<Option<i64>>,
+    lsn: Cell<u64>,
+}
+
+impl<'a> Telling<'a> {
+    /// Prepares for one of these changes, or for several removes; `squeezes` is how many buckets may be squeezed. Waits for
+    /// room in the log; must not be called with a lock held or a place taken.
+    pub(crate) fn new(
+        logger: &'a Logger,
+        mut changes: Vec<Change>,
+        squeezes: usize,
+    ) -> Result<Self, RedoError> {
+        changes.sort_unstable_by_key(|change| change.word);
+        let log = logger.log()?;
+        let digest = logger.verify.then_some(0);
+        let record = |change: &Change| log.frame_len(&change.record(0, Ntuples::Nothing, digest));
+        let digests = digest.map(|digest| (digest, digest));
+        let move_len = log.frame_len(&Record::Split { from: 0, to: 0, digests });
+        let squeeze_len = log.frame_len(&Record::Squeeze { bucket: 0, digest });
+        let bytes = changes.iter().map(record).sum::<usize>()
+            + log.frame_len(&Record::AddPage { bucket: 0 })
+            + MOVES * changes.len().max(1) * move_len
+            + squeezes * squeeze_len;
+        let permit = RefCell::new(log.permit(bytes)?);
+        let frames = RefCell::new(Vec::with_capacity(1 + MOVES + squeezes + changes.len()));
+        let squeezes = Cell::new(squeezes);
+        let (counted, lsn) = (Cell::new(None), Cell::new(0));
+        Ok(Self { logger, log, permit, changes, frames, squeezes, counted, lsn })
+    }
+
+    fn reserve(&self, what: What) {
+        let len = self.log.frame_len(&self.record(what, Ntuples::Nothing));
+        let place = self.permit.borrow_mut().reserve(len);
+        self.frames.borrow_mut().push((place, what));
+    }
+
+    fn record(&self, what: What, ntuples: Ntuples) -> Record<'_> {
+        match what {
+            What::AddPage { bucket } => Record::AddPage { bucket },
+            What::Change { bucket, index, digest } => self.changes[index].record(bucket, ntuples, digest),
+            What::Split { from, to, digests } => Record::Split { from, to, digests },
+            What::Merge { from, to, digest } => Record::Merge { from, to, digest },
+            What::Squeeze { bucket, digest } => Record::Squeeze { bucket, digest },
+        }
+    }
+
+    fn digest<'e, K: 'e, V: 'e>(&self, entries: impl Iterator<Item = &'e Row<K, V>>) -> Option<u64> {
+        self.logger.verify.then(|| digest_of_all(entries))
+    }
+
+    /// Fills the places. The first change carries what the metapage took beyond each one's own.
+    fn fill(&self) {
+        let mut frames = self.frames.borrow_mut();
+        let changes = frames.iter().filter(|(_, what)| matches!(what, What::Change { .. })).count() as i64;
+        let sign = match self.changes.first().map(|change| change.kind) {
+            Some(ChangeKind::Insert) => 1,
+            Some(ChangeKind::Remove) => -1,
+            _ => 0,
+        };
+        let counted = self.counted.take();
+        let (first, rest) = match counted {
+            None => (Ntuples::Nothing, Ntuples::Nothing),
+            Some(n) if n == sign * changes => (Ntuples::Itself, Ntuples::Itself),
+            // What is beyond a record's number stays uncounted there.
+            Some(n) => (i32::try_from(n).map_or(Ntuples::Nothing, Ntuples::By), Ntuples::Nothing),
+        };
+        let mut scratch = Vec::new();
+        let mut ntuples = first;
+        for (place, what) in frames.drain(..) {
+            let record = match what {
+                What::Change { .. } => self.record(what, core::mem::replace(&mut ntuples, rest)),
+                _ => self.record(what, Ntuples::Nothing),
+            };
+            self.lsn.set(self.lsn.get().max(place.end()));
+            place.fill(&record, &mut scratch);
+        }
+    }
+
+    /// Fills the places and waits as the map's durability asks for.
+    pub(crate) fn finish(self) -> Result<(), RedoError> {
+        self.fill();
+        let (logger, lsn) = (self.logger, self.lsn.get());
+        drop(self);
+        logger.settle(lsn)
+    }
+}
+
+impl Drop for Telling<'_> {
+    fn drop(&mut self) {
+        self.fill();
+    }
+}
+
+impl<K, V> Observer<Row<K, V>> for Telling<'_> {
+    fn changed<'e>(&self, bucket: u32, added_page: bool, entries: impl Iterator<Item = &'e Row<K, V>>)
+    where
+        Row<K, V>: 'e,
+    {
+        if added_page {
+            self.reserve(What::AddPage { bucket });
+        }
+        self.reserve(What::Change { bucket, index: 0, digest: self.digest(entries) });
+    }
+
+    fn split<'e>(
+        &self,
+        (from, stay): (u32, impl Iterator<Item = &'e Row<K, V>>),
+        (to, go): (u32, impl Iterator<Item = &'e Row<K, V>>),
+    ) where
+        Row<K, V>: 'e,
+    {
+        let digests = self.logger.verify.then(|| (digest_of_all(stay), digest_of_all(go)));
+        self.reserve(What::Split { from, to, digests });
+    }
+
+    fn merged<'e>(&self, from: u32, (to, entries): (u32, impl Iterator<Item = &'e Row<K, V>>))
+    where
+        Row<K, V>: 'e,
+    {
+        self.reserve(What::Merge { from, to, digest: self.digest(entries) });
+    }
+
+    fn removed(&self, bucket: u32, word: SlotWord) {
+        if let Ok(index) = self.changes.binary_search_by_key(&word, |change| change.word) {
+            self.reserve(What::Change { bucket, index, digest: None });
+        }
+    }
+
+    fn squeezed<'e>(&self, bucket: u32, entries: impl Iterator<Item = &'e Row<K, V>>)
+    where
+        Row<K, V>: 'e,
+    {
+        // A bucket that others have changed while it was squeezed may be squeezed again and again: without a record it is
+        // longer there than here, and has the same entries.
+        if let Some(left) = self.squeezes.get().checked_sub(1) {
+            self.squeezes.set(left);
+            self.reserve(What::Squeeze { bucket, digest: self.digest(entries) });
+        }
+    }
+
+    fn counted(&self, ntuples: i64) {
+        let taken = self.logger.tell(ntuples);
+        self.counted.set(Some(self.counted.get().unwrap_or(0) + taken));
+    }
+}
