@@ -9,7 +9,7 @@ use crate::tree::Tree;
 const LICENCES: [&str; 5] = ["MIT", "Apache-2.0", "Zlib", "Unicode-3.0", "Unlicense"];
 
 /// The most packages in a crate's tree, with all its features, itself included.
-const MOST: [(&str, usize); 3] = [("sync", 6), ("flatmap", 14), ("lhash", 18)];
+const MOST: [(&str, usize); 3] = [("sync", 6), ("flatmap", 14), ("lhash", 26)];
 
 /// The packages that a crate needs, with all its features, by name; with their licences.
 fn needed(tree: &Tree, krate: &str, depth: &str) -> BTreeMap<String, String> {

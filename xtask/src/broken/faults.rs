@@ -109,8 +109,8 @@ pub(super) const FAULTS: &[Fault] = &[
         name: "lhash-split-publishes-late",
         what: "a split unlocks its buckets before it publishes the geometry",
         path: "lhash/src/split.rs",
-        from: "        self.squeeze(&mut from, left, pin);\n        self.set_geometry(after);\n        to.release();\n        from.release();",
-        to: "        self.squeeze(&mut from, left, pin);\n        to.release();\n        from.release();\n        self.set_geometry(after);",
+        from: "        self.set_geometry(after);\n        let number = after.max_bucket();\n        observer.split(\n            (parent(number), self.held_entries(from.page, from.control, pin)),\n            (number, self.held_entries(to.page, to.control, pin)),\n        );\n        to.release();\n        from.release();\n",
+        to: "        let number = after.max_bucket();\n        observer.split(\n            (parent(number), self.held_entries(from.page, from.control, pin)),\n            (number, self.held_entries(to.page, to.control, pin)),\n        );\n        to.release();\n        from.release();\n        self.set_geometry(after);\n",
         model: "splits::a_key_that_moves_is_never_missed",
     },
     Fault {
