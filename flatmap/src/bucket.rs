@@ -323,3 +323,6 @@ impl Tail {
         }
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;
