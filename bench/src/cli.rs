@@ -1,8 +1,9 @@
 //! The command line: what can be asked for, and one clear line for what can't.
 //!
-//! Next: `replay.rs`, `flatmap.rs`, `sync.rs`, `lhash.rs`, `seeds.rs`.
+//! Next: `replay.rs`, `flatmap.rs`, `sync.rs`, `lhash.rs`, `growth.rs`, `seeds.rs`.
 
 mod flatmap;
+mod growth;
 mod lhash;
 mod run;
 mod seeds;
@@ -22,6 +23,7 @@ use crate::replay::{CONTESTANTS, Contestant};
 use crate::table::MAX_SLOTS;
 
 pub use flatmap::FlatmapArgs;
+pub use growth::GrowthArgs;
 pub use lhash::{LhashArgs, MAX_ENTRIES};
 pub use run::RunError;
 pub use seeds::SeedsArgs;
@@ -57,6 +59,8 @@ pub enum Command {
     Sync(SyncArgs),
     /// Runs lhash beside other concurrent maps, and checks every answer.
     Lhash(LhashArgs),
+    /// Lets lhash and other concurrent maps grow and shrink at a fixed rate, and charges each pause to all it delays.
+    Growth(GrowthArgs),
     /// Checks the structure of an index in lhash against the published figures, under each policy of counting.
     Seeds(SeedsArgs),
 }
@@ -94,6 +98,9 @@ pub struct ReplayArgs {
     /// Print one JSON object a line instead of a table.
     #[arg(long)]
     pub json: bool,
+    /// Also print between which times the median lies with 95 % confidence, as `ns_low` and `ns_high` (with --json).
+    #[arg(long, requires = "json")]
+    pub intervals: bool,
 }
 
 /// The arguments of `bench sync`.
@@ -116,6 +123,9 @@ pub struct SyncArgs {
     /// Print one JSON object a line instead of tables.
     #[arg(long)]
     pub json: bool,
+    /// Also print between which times the median lies with 95 % confidence, as `ns_low` and `ns_high` (with --json).
+    #[arg(long, requires = "json")]
+    pub intervals: bool,
 }
 
 /// Parses the command line, does what it says, and returns the exit status: 0, 1 if a table failed, 2 if
@@ -130,6 +140,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Flatmap(args) => flatmap::flatmap(&args),
         Command::Sync(args) => sync::sync(&args),
         Command::Lhash(args) => lhash::lhash(&args),
+        Command::Growth(args) => growth::growth(&args),
         Command::Seeds(args) => seeds::seeds(&args),
     };
     match done {
@@ -163,7 +174,7 @@ fn one_line(error: &clap::Error) -> String {
         error.kind(),
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     ) {
-        return "error: no subcommand was given; there are `replay`, `flatmap`, `sync`, `lhash` and `seeds`, and `--help`"
+        return "error: no subcommand was given; there are `replay`, `flatmap`, `sync`, `lhash`, `growth` and `seeds`, and `--help`"
             .to_owned();
     }
     let message = error.to_string();
@@ -229,6 +240,7 @@ mod tests {
             &["bench", "flatmap", "--waits", "--rounds", "3"],
             &["bench", "lhash", "--entries", "0"],
             &["bench", "lhash", "--dist", "normal"],
+            &["bench", "growth", "--rate", "0"],
             &["bench", "seeds", "--policies", "exact,eager"],
             &["bench", "seeds", "--divide", "0"],
         ] {
