@@ -1,8 +1,9 @@
 //! The command line: what can be asked for, and one clear line for what can't.
 //!
-//! Next: `replay.rs`, `flatmap.rs`, `sync.rs`, `lhash.rs`, `seeds.rs`.
+//! Next: `replay.rs`, `flatmap.rs`, `sync.rs`, `lhash.rs`, `growth.rs`, `seeds.rs`.
 
 mod flatmap;
+mod growth;
 mod lhash;
 mod redo;
 mod run;
@@ -23,6 +24,7 @@ use crate::replay::{CONTESTANTS, Contestant};
 use crate::table::MAX_SLOTS;
 
 pub use flatmap::FlatmapArgs;
+pub use growth::GrowthArgs;
 pub use lhash::{LhashArgs, MAX_ENTRIES};
 pub use redo::RedoArgs;
 pub use run::RunError;
@@ -59,6 +61,8 @@ pub enum Command {
     Sync(SyncArgs),
     /// Runs lhash beside other concurrent maps, and checks every answer.
     Lhash(LhashArgs),
+    /// Lets lhash and other concurrent maps grow and shrink at a fixed rate, and charges each pause to all it delays.
+    Growth(GrowthArgs),
     /// Measures lhash's redo log: inserts, recovery and a standby, and checks every answer.
     Redo(RedoArgs),
     /// Checks the structure of an index in lhash against the published figures, under each policy of counting.
@@ -98,6 +102,9 @@ pub struct ReplayArgs {
     /// Print one JSON object a line instead of a table.
     #[arg(long)]
     pub json: bool,
+    /// Also print between which times the median lies with 95 % confidence, as `ns_low` and `ns_high` (with --json).
+    #[arg(long, requires = "json")]
+    pub intervals: bool,
 }
 
 /// The arguments of `bench sync`.
@@ -120,6 +127,9 @@ pub struct SyncArgs {
     /// Print one JSON object a line instead of tables.
     #[arg(long)]
     pub json: bool,
+    /// Also print between which times the median lies with 95 % confidence, as `ns_low` and `ns_high` (with --json).
+    #[arg(long, requires = "json")]
+    pub intervals: bool,
 }
 
 /// Parses the command line, does what it says, and returns the exit status: 0, 1 if a table failed, 2 if
@@ -134,6 +144,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Flatmap(args) => flatmap::flatmap(&args),
         Command::Sync(args) => sync::sync(&args),
         Command::Lhash(args) => lhash::lhash(&args),
+        Command::Growth(args) => growth::growth(&args),
         Command::Redo(args) => redo::redo(&args),
         Command::Seeds(args) => seeds::seeds(&args),
     };
@@ -168,7 +179,7 @@ fn one_line(error: &clap::Error) -> String {
         error.kind(),
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     ) {
-        return "error: no subcommand was given; there are `replay`, `flatmap`, `sync`, `lhash`, `redo` and `seeds`, and `--help`"
+        return "error: no subcommand was given; there are `replay`, `flatmap`, `sync`, `lhash`, `growth`, `redo` and `seeds`, and `--help`"
             .to_owned();
     }
     let message = error.to_string();
@@ -234,6 +245,7 @@ mod tests {
             &["bench", "flatmap", "--waits", "--rounds", "3"],
             &["bench", "lhash", "--entries", "0"],
             &["bench", "lhash", "--dist", "normal"],
+            &["bench", "growth", "--rate", "0"],
             &["bench", "seeds", "--policies", "exact,eager"],
             &["bench", "seeds", "--divide", "0"],
         ] {

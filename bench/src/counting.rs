@@ -10,6 +10,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 static IS_COUNTING: AtomicBool = AtomicBool::new(false);
 static HELD: AtomicI64 = AtomicI64::new(0);
+static PEAK: AtomicI64 = AtomicI64::new(0);
 static TURN: Mutex<()> = Mutex::new(());
 
 /// [`System`], counted. A program installs it with `#[global_allocator]`.
@@ -21,7 +22,10 @@ impl Counting {
     fn note(bytes: i64) {
         // Relaxed: a figure, read by the thread that turned the counting on.
         if IS_COUNTING.load(Relaxed) {
-            HELD.fetch_add(bytes, Relaxed);
+            let held = HELD.fetch_add(bytes, Relaxed) + bytes;
+            if held > PEAK.load(Relaxed) {
+                PEAK.fetch_max(held, Relaxed);
+            }
         }
     }
 }
@@ -71,6 +75,7 @@ impl Count {
         let is_installed = HELD.load(Relaxed) != 0;
         drop(probe);
         HELD.store(0, Relaxed);
+        PEAK.store(0, Relaxed);
         Self { is_installed, _turn: turn }
     }
 
@@ -78,6 +83,12 @@ impl Count {
     #[must_use]
     pub fn held_bytes(&self) -> Option<i64> {
         self.is_installed.then(|| HELD.load(Relaxed))
+    }
+
+    /// The most that was held at any time since then; `None` in a program with another allocator.
+    #[must_use]
+    pub fn peak_bytes(&self) -> Option<i64> {
+        self.is_installed.then(|| PEAK.load(Relaxed))
     }
 }
 
@@ -91,7 +102,7 @@ impl Drop for Count {
 mod tests {
     use std::alloc::{GlobalAlloc, Layout};
 
-    use super::{Count, Counting, HELD, Relaxed};
+    use super::{Count, Counting, HELD, PEAK, Relaxed};
 
     #[test]
     fn all_that_is_requested_and_given_back_is_counted() {
@@ -110,6 +121,6 @@ mod tests {
         unsafe { Counting.dealloc(second, small) };
         // SAFETY: it was reallocated to that layout.
         unsafe { Counting.dealloc(first, large) };
-        assert_eq!(HELD.load(Relaxed), 0);
+        assert_eq!((HELD.load(Relaxed), PEAK.load(Relaxed)), (0, 160));
     }
 }

@@ -1,4 +1,9 @@
-//! Threads that start together, and if need be stop together; and what one thread does alone.
+//! Threads that start together, and if need be stop together; and what one thread does alone. Each keeps to a core of
+//! its own, where there are enough and the system allows.
+//!
+//! Next: `crew/pin.rs`.
+
+mod pin;
 
 use std::io;
 use std::panic::resume_unwind;
@@ -7,7 +12,9 @@ use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use crossbeam_utils::CachePadded;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
+
+pub use pin::Pinned;
 
 /// How many cheap operations a thread does between two looks at [`Stop`].
 const BATCH: u64 = 64;
@@ -32,7 +39,10 @@ pub fn run<R: Send>(
         let mut may_start = start.may_start.write();
         let spawn = |thread| {
             let (start, work) = (&start, &work);
-            thread::Builder::new().spawn_scoped(scope, move || start.wait().then(|| work(thread)))
+            thread::Builder::new().spawn_scoped(scope, move || {
+                let _pinned = Pinned::to(thread, threads);
+                start.wait().then(|| work(thread))
+            })
         };
         let crew = (0..threads).map(spawn).collect::<io::Result<Vec<_>>>()?;
         start.wait_for(threads);
@@ -43,6 +53,20 @@ pub fn run<R: Send>(
             |thread: ScopedJoinHandle<'_, _>| thread.join().unwrap_or_else(|panic| resume_unwind(panic));
         Ok(crew.into_iter().filter_map(join).collect())
     })
+}
+
+/// The same, and gives each thread a part of its own.
+///
+/// # Errors
+///
+/// What the system says if it has no more threads; then no work is begun.
+pub fn run_each<P: Send, R: Send>(parts: Vec<P>, work: impl Fn(u32, P) -> R + Sync) -> io::Result<Vec<R>> {
+    let parts: Vec<Mutex<Option<P>>> = parts.into_iter().map(|part| Mutex::new(Some(part))).collect();
+    let one_thread = |thread: u32| {
+        let part = parts.get(thread as usize).and_then(|part| part.lock().take());
+        part.map(|part| work(thread, part))
+    };
+    Ok(run(parts.len() as u32, one_thread, || ())?.into_iter().flatten().collect())
 }
 
 /// Where the threads wait until all are there. Unlike a barrier it lets them go if not all could be made.
@@ -114,6 +138,7 @@ pub fn alone(slice: Duration, operation: impl FnMut()) -> Alone {
 
 /// The same with chunks of so many operations.
 pub fn alone_in_chunks(chunk: u64, slice: Duration, mut operation: impl FnMut()) -> Alone {
+    let _pinned = Pinned::to(0, 1);
     let begin = Instant::now();
     let mut chunks_ns = Vec::new();
     let mut start = begin;

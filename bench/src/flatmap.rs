@@ -21,6 +21,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::peers::{dashmap, dynahash, flatmap, hashbrown, papaya, scc};
+use crate::rounds::bootstrap::{Interval, Ratio};
 use crate::rounds::{Measured, Outcome, Schedule, interleave};
 use crate::sync::{Sample, SyncError};
 use floor::{MEMORY_CHAIN, MEMORY_INDEPENDENT, UNSHARED};
@@ -259,6 +260,9 @@ pub struct Row {
     pub head: Head,
     /// The median round's time x threads per operation.
     pub ns_median: f64,
+    /// Between which of them it lies with 95 % confidence, if that was asked for.
+    #[serde(flatten)]
+    pub interval: Option<Interval>,
     /// The fastest round's.
     pub ns_min: f64,
     /// The table's bytes for each slot, where it can tell.
@@ -277,6 +281,7 @@ impl Row {
             cmd: "flatmap",
             head,
             ns_median: round(measured.median().time_ns()),
+            interval: None,
             ns_min: round(fastest),
             bytes_per_slot: bytes_per_slot.map(round),
             measured,
@@ -307,5 +312,11 @@ impl Row {
     #[must_use]
     pub fn speed_to(&self, other: &Self) -> f64 {
         other.measured.ratio_to(&self.measured)
+    }
+
+    /// The same with its interval.
+    #[must_use]
+    pub fn trusted_speed_to(&self, other: &Self) -> Ratio {
+        other.measured.trusted_ratio_to(&self.measured)
     }
 }

@@ -20,6 +20,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::latency::empty_histogram;
+use crate::rounds::bootstrap::{Interval, Ratio};
 use crate::rounds::{Measured, Outcome, Schedule, interleave};
 use crate::sync::{Sample, SyncError};
 use life::{Entrant, Life, Memory};
@@ -256,6 +257,9 @@ pub struct Row {
     pub key: KeyKind,
     /// The median round's time x threads per operation.
     pub ns_median: f64,
+    /// Between which of them it lies with 95 % confidence, if that was asked for.
+    #[serde(flatten)]
+    pub interval: Option<Interval>,
     /// The fastest round's.
     pub ns_min: f64,
     /// The median round's operations of all threads in a second, in millions.
@@ -290,6 +294,7 @@ impl Row {
             dist: case.dist,
             key: case.key,
             ns_median: round(measured.median().time_ns(), 2),
+            interval: None,
             ns_min: round(fastest, 2),
             mops: round(measured.median().mops(), 3),
             bytes_per_entry: memory.bytes_per_entry.map(|bytes| round(bytes, 2)),
@@ -315,6 +320,12 @@ impl Row {
     #[must_use]
     pub fn speed_to(&self, other: &Self) -> f64 {
         other.measured.ratio_to(&self.measured)
+    }
+
+    /// The same with its interval.
+    #[must_use]
+    pub fn trusted_speed_to(&self, other: &Self) -> Ratio {
+        other.measured.trusted_ratio_to(&self.measured)
     }
 
     /// The fastest peer in its group.

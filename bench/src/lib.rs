@@ -5,6 +5,7 @@
 //! [`replay`] runs them on each of the [`peers`] behind the one trait of [`table`] (in pool mode through the
 //! buffer pool of [`pool`]), and [`output`] prints what came out. `bench sync` runs the locks and counters of
 //! [`mod@sync`], `bench lhash` the concurrent maps of [`mod@lhash`],
+//! `bench growth` the same maps at a fixed rate of arrivals by [`growth`],
 //! `bench flatmap` single operations of flatmap and the peers by [`mod@flatmap`]. All take turns as [`rounds`] tells them, on the
 //! threads of a [`crew`]. `bench seeds` checks lhash against the published structure of a PostgreSQL hash
 //! index, in [`seeds`]. `bench redo` measures lhash's log, in [`mod@redo`].
@@ -15,6 +16,7 @@ pub mod cli;
 pub mod counting;
 pub mod crew;
 pub mod flatmap;
+pub mod growth;
 pub mod latency;
 pub mod lhash;
 pub mod output;

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::cli::Mode;
 use crate::replay::{Measured, Schedule, hex};
+use crate::rounds::bootstrap::{Interval, Ratio};
 use crate::table::LookupCounts;
 use crate::trace::OpCounts;
 
@@ -24,6 +25,8 @@ pub struct Setting {
     pub trace: String,
     /// The frames of the pool.
     pub frames: u32,
+    /// Whether the interval of the median is asked for.
+    pub intervals: bool,
     /// The passes that each table made.
     pub schedule: Schedule,
 }
@@ -74,6 +77,9 @@ pub struct Row {
     pub crc32: Option<String>,
     /// The median round's time per record (ops) or its time x threads per lookup (pool).
     pub ns_per_op: f64,
+    /// Between which of them the median lies with 95 % confidence, if that was asked for.
+    #[serde(flatten)]
+    pub interval: Option<Interval>,
     /// Half of the calls took at most this long.
     pub p50_ns: u64,
     /// 99 % of the calls took at most this long.
@@ -93,7 +99,7 @@ pub struct Row {
     pub fallback: Option<u64>,
     /// The median of the rounds' ratios to the baseline's time; for people only.
     #[serde(skip)]
-    pub ratio: Option<f64>,
+    pub ratio: Option<Ratio>,
     /// The size of the table, for each slot or frame; for people only.
     #[serde(skip)]
     pub bytes_per_slot: Option<f64>,
@@ -148,6 +154,9 @@ impl Row {
             optimistic: settled.map(|settled| settled.optimistic),
             retried: settled.map(|settled| settled.retried),
             fallback: settled.map(|settled| settled.fallback),
+            interval: setting
+                .intervals
+                .then(|| measured.interval().times(thread_ns / run.wall_ns.max(1) as f64 / records as f64)),
             ratio: None,
             bytes_per_slot: run.memory_bytes.map(|bytes| bytes as f64 / f64::from(work.slots)),
         }

@@ -2,8 +2,14 @@
 //!
 //! The contestants take turns within each round, and the order rotates from round to round, so that a change
 //! in the machine's speed meets all of them.
+//!
+//! Next: `rounds/bootstrap.rs`, how far a median can be trusted.
+
+pub mod bootstrap;
 
 use hdrhistogram::Histogram;
+
+use bootstrap::{Interval, Ratio};
 
 use crate::latency::empty_histogram;
 
@@ -85,8 +91,32 @@ impl<R: Outcome> Measured<R> {
     /// If there is no round.
     #[must_use]
     pub fn ratio_to(&self, other: &Self) -> f64 {
+        median(self.ratios_to(other))
+    }
+
+    /// The same with its interval.
+    ///
+    /// # Panics
+    ///
+    /// If there is no round.
+    #[must_use]
+    pub fn trusted_ratio_to(&self, other: &Self) -> Ratio {
+        Ratio::of(&self.ratios_to(other).collect::<Vec<_>>())
+    }
+
+    fn ratios_to(&self, other: &Self) -> impl Iterator<Item = f64> {
         let pairs = self.rounds.iter().zip(&other.rounds);
-        median(pairs.map(|(a, b)| a.time_ns() / b.time_ns().max(f64::MIN_POSITIVE)))
+        pairs.map(|(a, b)| a.time_ns() / b.time_ns().max(f64::MIN_POSITIVE))
+    }
+
+    /// Between which times the median round's lies with 95 % confidence.
+    ///
+    /// # Panics
+    ///
+    /// If there is no round.
+    #[must_use]
+    pub fn interval(&self) -> Interval {
+        Interval::of_median(&self.rounds.iter().map(R::time_ns).collect::<Vec<_>>())
     }
 }
 

@@ -21,6 +21,7 @@ use hdrhistogram::Histogram;
 use serde::Serialize;
 
 use crate::crew::Alone;
+use crate::rounds::bootstrap::{Interval, Ratio};
 use crate::rounds::{Measured, Outcome, Pass, Schedule, interleave, median};
 
 /// What is measured.
@@ -211,6 +212,9 @@ pub struct Row {
     pub read_pct: Option<u32>,
     /// The median round's time x threads per operation.
     pub ns_median: f64,
+    /// Between which of them it lies with 95 % confidence, if that was asked for.
+    #[serde(flatten)]
+    pub interval: Option<Interval>,
     /// The median round's operations of all threads in a second, in millions.
     pub mops: f64,
     /// 99.9 % of the acquisitions took at most this long.
@@ -240,6 +244,7 @@ impl Row {
             threads: group.threads,
             read_pct: group.read_pct,
             ns_median: round(sample.time_ns(), 2),
+            interval: None,
             mops: round(sample.mops(), 3),
             p999_ns: (!latency.is_empty()).then(|| latency.value_at_quantile(0.999)),
             max_wait_ns: (!latency.is_empty()).then(|| latency.max()),
@@ -273,6 +278,12 @@ impl Row {
     #[must_use]
     pub fn speed_to(&self, other: &Self) -> f64 {
         other.measured.ratio_to(&self.measured)
+    }
+
+    /// The same with its interval.
+    #[must_use]
+    pub fn trusted_speed_to(&self, other: &Self) -> Ratio {
+        other.measured.trusted_ratio_to(&self.measured)
     }
 
     /// The fastest peer in its group.

@@ -43,6 +43,9 @@ pub struct FlatmapArgs {
     /// Print one JSON object a line instead of tables.
     #[arg(long)]
     pub json: bool,
+    /// Also print between which times the median lies with 95 % confidence, as `ns_low` and `ns_high` (with --json).
+    #[arg(long, requires = "json")]
+    pub intervals: bool,
 }
 
 /// Carries out `bench flatmap`.
@@ -59,6 +62,9 @@ pub(super) fn flatmap(args: &FlatmapArgs) -> Result<(), RunError> {
         rows.extend(case.run(schedule, slice, || bar.inc(1))?);
     }
     bar.finish_and_clear();
+    if args.intervals {
+        rows.iter_mut().for_each(|row| row.interval = Some(row.measured.interval().rounded(2)));
+    }
     run::printed(report::print(&rows, schedule, args.json))
 }
 

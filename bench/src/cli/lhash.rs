@@ -58,6 +58,9 @@ pub struct LhashArgs {
     /// Print one JSON object a line instead of tables.
     #[arg(long)]
     pub json: bool,
+    /// Also print between which times the median lies with 95 % confidence, as `ns_low` and `ns_high` (with --json).
+    #[arg(long, requires = "json")]
+    pub intervals: bool,
 }
 
 /// Carries out `bench lhash`.
@@ -81,6 +84,9 @@ pub(super) fn lhash(args: &LhashArgs) -> Result<(), RunError> {
         }
     }
     bar.finish_and_clear();
+    if args.intervals {
+        rows.iter_mut().for_each(|row| row.interval = Some(row.measured.interval().rounded(2)));
+    }
     run::printed(report::print(&rows, schedule, args.json))
 }
 
@@ -120,11 +126,11 @@ fn groups(args: &LhashArgs) -> Vec<Vec<Case>> {
     groups
 }
 
-fn entries(text: &str) -> Result<u32, String> {
+pub(super) fn entries(text: &str) -> Result<u32, String> {
     number(text, MAX_ENTRIES, "entries")
 }
 
-fn table(name: &str) -> Result<&'static str, String> {
+pub(super) fn table(name: &str) -> Result<&'static str, String> {
     NAMES
         .into_iter()
         .find(|other| *other == name)

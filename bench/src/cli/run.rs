@@ -43,6 +43,14 @@ pub enum RunError {
     /// A redo log failed.
     #[error(transparent)]
     Redo(#[from] RedoBenchError),
+    /// A file could not be written.
+    #[error("{} can't be written: {error}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
     /// The results could not be written.
     #[error("the results can't be written: {0}")]
     Output(#[from] io::Error),
@@ -54,7 +62,12 @@ impl RunError {
     pub fn status(&self) -> u8 {
         match self {
             Self::Usage(_) | Self::Trace { .. } => USAGE_STATUS,
-            Self::Table(_) | Self::Sync(_) | Self::Seeds(_) | Self::Redo(_) | Self::Output(_) => 1,
+            Self::Table(_)
+            | Self::Sync(_)
+            | Self::File { .. }
+            | Self::Seeds(_)
+            | Self::Redo(_)
+            | Self::Output(_) => 1,
         }
     }
 }
@@ -68,7 +81,8 @@ pub(super) fn replay(args: &ReplayArgs) -> Result<(), RunError> {
     let in_trace = |error| RunError::Trace { path: path.clone(), error };
     let trace = trace::read_file(&path).map_err(in_trace)?;
     let schedule = Schedule { rounds: args.rounds, clock_cost_ns: Some(clock_cost_ns()) };
-    let setting = Setting { mode: args.mode, trace: name, frames: args.frames, schedule };
+    let setting =
+        Setting { mode: args.mode, trace: name, frames: args.frames, intervals: args.intervals, schedule };
     let plan = Plan { tables: &tables, threads: &threads, setting: &setting };
     let rows = match args.mode {
         Mode::Ops => plan.ops(&trace),
@@ -193,7 +207,7 @@ impl Plan<'_> {
     fn rows(&self, measured: &[Measured], row: impl Fn(&Contestant, &Measured) -> Row) -> Vec<Row> {
         let baseline = self.tables.iter().position(|table| table.name == replay::BASELINE);
         let with_ratio = |(table, of): (&Contestant, &Measured)| Row {
-            ratio: baseline.map(|index| of.ratio_to(&measured[index])),
+            ratio: baseline.map(|index| of.trusted_ratio_to(&measured[index])),
             ..row(table, of)
         };
         self.tables.iter().zip(measured).map(with_ratio).collect()

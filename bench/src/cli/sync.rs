@@ -29,6 +29,9 @@ pub(super) fn sync(args: &SyncArgs) -> Result<(), RunError> {
         rows.extend(Group::run(group, schedule, unit, || bar.inc(1))?);
     }
     bar.finish_and_clear();
+    if args.intervals {
+        rows.iter_mut().for_each(|row| row.interval = Some(row.measured.interval().rounded(2)));
+    }
     run::printed(report::print(&rows, schedule, args.json))
 }
 

@@ -79,7 +79,7 @@ fn table(rows: &[Row]) -> Table {
         let baseline = rows.iter().find(|other| {
             other.head.table == BASELINE && !other.head.resizing && (!is_change || other.head.op == head.op)
         });
-        let speed = baseline.map_or_else(|| "-".to_owned(), |other| format!("{:.2}", row.speed_to(other)));
+        let speed = baseline.map_or_else(|| "-".to_owned(), |other| row.trusted_speed_to(other).to_string());
         table.add_row([
             head.table.to_owned(),
             op,

@@ -11,6 +11,8 @@ use super::tables::{Batch, ConcurrentMap};
 use super::{BATCH, Case};
 use crate::counting::Count;
 use crate::crew;
+use crate::growth::Plan;
+use crate::growth::grow::{self as growth, Grown};
 use crate::rounds::{Outcome, Pass};
 use crate::sync::{Sample, SyncError, check};
 
@@ -23,6 +25,8 @@ pub struct Entrant {
     pub memory: fn(&Case) -> Result<Memory, SyncError>,
     /// Lets some grow and shrink, for about as long as that.
     pub life: fn(&Case, Pass, Duration) -> Result<Life, SyncError>,
+    /// Lets one grow and shrink at a fixed rate; the second argument is called after each step.
+    pub growth: fn(&Plan, &dyn Fn()) -> Result<Grown, SyncError>,
     /// A full one.
     pub stage: fn(&Case) -> Result<Box<dyn Stage>, SyncError>,
 }
@@ -34,6 +38,7 @@ pub fn entrant<M: ConcurrentMap<K>, K: Key>() -> Entrant {
         name: M::NAME,
         memory: memory::<M, K>,
         life: life::<M, K>,
+        growth: growth::grow::<M, K>,
         stage: |case| Ok(Box::new(Filled::<M, K>::new(case)?)),
     }
 }
@@ -113,7 +118,7 @@ fn shrink<M: ConcurrentMap<K>, K: Key>(map: &M, case: &Case) -> Result<u64, Sync
 }
 
 /// How many of the indices below `end` are there, and how many of these have another's value.
-pub(super) fn audit<M: ConcurrentMap<K>, K: Key>(map: &M, end: u64) -> Audit {
+pub(crate) fn audit<M: ConcurrentMap<K>, K: Key>(map: &M, end: u64) -> Audit {
     let mut audit = Audit::default();
     let mut first = 0;
     while first < end {
@@ -132,10 +137,10 @@ pub(super) fn audit<M: ConcurrentMap<K>, K: Key>(map: &M, end: u64) -> Audit {
 
 /// What is in a map.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Audit {
-    pub(super) present: u64,
-    pub(super) wrong: u64,
-    pub(super) versions: u64,
+pub(crate) struct Audit {
+    pub(crate) present: u64,
+    pub(crate) wrong: u64,
+    pub(crate) versions: u64,
 }
 
 fn life<M: ConcurrentMap<K>, K: Key>(case: &Case, pass: Pass, slice: Duration) -> Result<Life, SyncError> {

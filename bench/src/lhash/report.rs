@@ -81,7 +81,7 @@ fn table(rows: &[Row]) -> Table {
             Some(How::Chain) => "chain",
             None => "-",
         };
-        let speed = row.best_peer(rows).map(|peer| format!("{:.2}", row.speed_to(peer)));
+        let speed = row.best_peer(rows).map(|peer| row.trusted_speed_to(peer).to_string());
         let mut cells = vec![row.table.to_owned()];
         cells.extend(with_how.then(|| how.to_owned()));
         cells.extend([

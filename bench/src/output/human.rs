@@ -66,7 +66,7 @@ pub(super) fn table(setting: &Setting, rows: &[Row]) -> Table {
             row.table.to_owned(),
             row.threads.to_string(),
             format!("{:.1}", row.ns_per_op),
-            row.ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.2}")),
+            row.ratio.map_or("-".to_owned(), |ratio| ratio.to_string()),
             grouped(row.p50_ns),
             grouped(row.p99_ns),
             grouped(row.p999_ns),

@@ -80,7 +80,7 @@ fn table(rows: &[Row]) -> Table {
     let names = shown.iter().map(|(name, _)| *name);
     let mut table = markdown(["impl"].into_iter().chain(names).chain(["x best peer"]));
     for row in rows {
-        let speed = row.best_peer(rows).map(|peer| format!("{:.2}", row.speed_to(peer)));
+        let speed = row.best_peer(rows).map(|peer| row.trusted_speed_to(peer).to_string());
         let cells = shown.iter().map(|(_, show)| show(row)).chain([speed]);
         let cells = cells.map(|cell| cell.unwrap_or_else(|| "-".to_owned()));
         table.add_row([row.name.to_owned()].into_iter().chain(cells).map(Cell::new));
