@@ -16,7 +16,7 @@ mod options;
 mod reader;
 mod record;
 mod recover;
-mod ring;
+pub(crate) mod ring;
 mod standby;
 mod stored;
 mod telling;
@@ -33,7 +33,7 @@ pub use logged::{Logged, LoggedMap, LoggedMultiMap, PinnedLogged, Rows};
 pub use options::{Kind, Options};
 pub use reader::Reader;
 pub use record::{Ntuples, Record};
-pub use recover::{OpenOptions, Recovery, open};
+pub use recover::{OpenOptions, Opened, Recovery, open};
 pub use standby::Standby;
 
 /// When a change's call returns.
