@@ -54,7 +54,7 @@
 //! * The count loses nothing, and [`CountPolicy`] says how far it may lag.
 //! * Memory comes back.
 //!
-//! Each promise has a label and names its test in GUARANTEES.md in the repository: LH-1 to LH-10.
+//! Each promise has a label and names its test in GUARANTEES.md in the repository: LH-1 to LH-15.
 //!
 //! # Costs
 //!
@@ -70,6 +70,7 @@
 //! | `serde` | `Serialize` and `Deserialize`: a map is a map, a multimap a sequence of pairs |
 //! | `rayon` | `LHashMap::par_map` and `par_for_each`, over families of buckets |
 //! | `stats` | [`Stats::counted`], [`waited`](Stats::waited), [`deferred`](Stats::deferred) and [`folded`](Stats::folded), counted at every insert; [`Stats::max_overflow_pages`] |
+//! | `redo` | [`redo`]: maps whose changes are in a log, recovery from it, and a standby that follows it |
 //! | `loom` | the crate on loom's primitives; only together with `--cfg loom` |
 
 mod addr;
