@@ -6,6 +6,7 @@ mod flatmap;
 mod growth;
 mod lhash;
 mod redo;
+mod redo_dump;
 mod run;
 mod seeds;
 mod sync;
@@ -27,6 +28,7 @@ pub use flatmap::FlatmapArgs;
 pub use growth::GrowthArgs;
 pub use lhash::{LhashArgs, MAX_ENTRIES};
 pub use redo::RedoArgs;
+pub use redo_dump::RedoDumpArgs;
 pub use run::RunError;
 pub use seeds::SeedsArgs;
 
@@ -65,6 +67,8 @@ pub enum Command {
     Growth(GrowthArgs),
     /// Measures lhash's redo log: inserts, recovery and a standby, and checks every answer.
     Redo(RedoArgs),
+    /// Prints the records of a redo log, one a line.
+    RedoDump(RedoDumpArgs),
     /// Checks the structure of an index in lhash against the published figures, under each policy of counting.
     Seeds(SeedsArgs),
 }
@@ -146,6 +150,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Lhash(args) => lhash::lhash(&args),
         Command::Growth(args) => growth::growth(&args),
         Command::Redo(args) => redo::redo(&args),
+        Command::RedoDump(args) => redo_dump::redo_dump(&args),
         Command::Seeds(args) => seeds::seeds(&args),
     };
     match done {
@@ -179,7 +184,7 @@ fn one_line(error: &clap::Error) -> String {
         error.kind(),
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     ) {
-        return "error: no subcommand was given; there are `replay`, `flatmap`, `sync`, `lhash`, `growth`, `redo` and `seeds`, and `--help`"
+        return "error: no subcommand was given; there are `replay`, `flatmap`, `sync`, `lhash`, `growth`, `redo`, `redo-dump` and `seeds`, and `--help`"
             .to_owned();
     }
     let message = error.to_string();
@@ -248,6 +253,9 @@ mod tests {
             &["bench", "growth", "--rate", "0"],
             &["bench", "seeds", "--policies", "exact,eager"],
             &["bench", "seeds", "--divide", "0"],
+            &["bench", "redo", "--records", "0"],
+            &["bench", "redo", "--policy", "sharded"],
+            &["bench", "redo-dump"],
         ] {
             let line = one_line(&Cli::try_parse_from(args).unwrap_err());
             assert!(line.starts_with("error: ") && line.lines().count() == 1, "{args:?}: {line}");

@@ -36,3 +36,42 @@ pub fn place(bucket: u32) -> (u64, usize, usize) {
     let (segment, offset) = Segment::of(bucket);
     (segment.first(), offset, segment.len())
 }
+
+/// The ring of the redo log, for its model.
+#[cfg(all(loom, feature = "loom"))]
+#[derive(Debug)]
+pub struct Ring(crate::redo::ring::Ring);
+
+#[cfg(all(loom, feature = "loom"))]
+impl Ring {
+    /// Of so many bytes.
+    pub fn new(bytes: usize) -> Self {
+        Self(crate::redo::ring::Ring::new(bytes, 0))
+    }
+
+    /// Waits until there is room for so many bytes.
+    pub fn permit(&self, bytes: usize) {
+        while !self.0.permit(bytes as u64) {
+            sync::prim::yield_now();
+        }
+    }
+
+    /// Takes a place for a frame, which was permitted, and fills it.
+    pub fn put_permitted(&self, frame: &[u8]) {
+        self.0.fill(self.0.reserve(frame.len() as u64), frame);
+    }
+
+    /// Fills a place with a frame, once there is room for one.
+    pub fn put(&self, frame: &[u8]) {
+        self.permit(frame.len());
+        self.put_permitted(frame);
+    }
+
+    /// Takes out what was put in after `from`.
+    pub fn take(&self, from: u64) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.0.read(from, &mut out);
+        self.0.empty(from, from + out.len() as u64);
+        out
+    }
+}

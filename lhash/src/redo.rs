@@ -1,4 +1,36 @@
 //! Feature `redo`: a log of every change, from which a map is rebuilt and which a standby follows.
+//!
+//! # The log
+//!
+//! A [`LoggedMap`] or [`LoggedMultiMap`] keeps a log in a folder: segments of 16 MiB that are allocated beforehand, readable by
+//! their owner alone. Each has a header (version, the hasher's seed, the table's settings) and then records: length, CRC-32C,
+//! kind and payload, little-endian, padded to 8 bytes. A position in the log (LSN) counts the bytes of records.
+//!
+//! Keys and values are encoded ([`Codec`]) before any lock is taken. A change takes its place in the log while it holds its
+//! bucket, and fills the place after it has let go; a split or merge, which holds two buckets, likewise: so the
+//! order in the log is the order in every bucket. [`Durability`] says when a change's call returns; one thread writes and
+//! fsyncs for all who wait.
+//!
+//! # Counts
+//!
+//! A record of an insert or remove says what the metapage took when the change was counted: nothing, the change itself, or
+//! another number with what others had left pending (`ntuples +N` in a dump). The first two leave no number in the
+//! record. Whoever replays the log changes the count by these numbers alone, and splits and merges by records of splits
+//! and merges. What no record has counted at the log's end is counted then, so that no count is lost with a process.
+//!
+//! # Recovery, standby
+//!
+//! [`open`] rebuilds a map and goes on with its log. A crash may leave a record that is not whole: the log ends before it, and
+//! [`Recovery::torn_bytes`] tells of it. Damage before valid records is an error. [`Standby`] follows a log that grows. With
+//! [`Options::verify`], the log carries the digest of each bucket that a record changes.
+//!
+//! # Limits
+//!
+//! * Pages have 7 slots.
+//! * Hashers are made from a seed ([`SeededHasher`]), which is in the log.
+//! * One operation's records are at most 1 MiB.
+//! * The log grows for ever: there are no snapshots yet.
+//! * Two processes must not open one log at a time; nothing prevents it.
 
 mod apply;
 mod codec;
@@ -16,7 +48,7 @@ mod options;
 mod reader;
 mod record;
 mod recover;
-mod ring;
+pub(crate) mod ring;
 mod standby;
 mod stored;
 mod telling;
@@ -33,7 +65,7 @@ pub use logged::{Logged, LoggedMap, LoggedMultiMap, PinnedLogged, Rows};
 pub use options::{Kind, Options};
 pub use reader::Reader;
 pub use record::{Ntuples, Record};
-pub use recover::{OpenOptions, Recovery, open};
+pub use recover::{OpenOptions, Opened, Recovery, open};
 pub use standby::Standby;
 
 /// When a change's call returns.

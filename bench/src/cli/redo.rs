@@ -13,7 +13,7 @@ use crate::redo::inserts::{Case, Round};
 use crate::redo::{DURABILITIES, Durability, Policy, RedoBenchError, Row, replays, report};
 
 /// The most inserts that recovery may be asked to replay.
-pub const MAX_RECORDS: u32 = 100_000_000;
+const MAX_RECORDS: u32 = 100_000_000;
 
 const THREADS: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
 const POLICIES: [Policy; 2] = [Policy::Exact, Policy::Deferred];

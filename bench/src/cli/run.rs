@@ -6,6 +6,7 @@ use std::io;
 use std::path::PathBuf;
 
 use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
+use lhash::redo::RedoError;
 
 use super::{Mode, ReplayArgs, USAGE_STATUS};
 use crate::latency::clock_cost_ns;
@@ -51,6 +52,9 @@ pub enum RunError {
         /// Why.
         error: io::Error,
     },
+    /// A redo log can't be read, or is damaged.
+    #[error(transparent)]
+    Log(#[from] RedoError),
     /// The results could not be written.
     #[error("the results can't be written: {0}")]
     Output(#[from] io::Error),
@@ -61,7 +65,7 @@ impl RunError {
     #[must_use]
     pub fn status(&self) -> u8 {
         match self {
-            Self::Usage(_) | Self::Trace { .. } => USAGE_STATUS,
+            Self::Usage(_) | Self::Trace { .. } | Self::Log(_) => USAGE_STATUS,
             Self::Table(_)
             | Self::Sync(_)
             | Self::File { .. }

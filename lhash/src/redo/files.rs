@@ -132,10 +132,6 @@ impl Files {
         self.end
     }
 
-    pub(crate) fn dir(&self) -> &Path {
-        &self.dir
-    }
-
     /// Appends whole frames, if need be in a new segment.
     pub(crate) fn append(&mut self, frames: &[u8]) -> Result<(), RedoError> {
         let written = HEADER as u64 + self.end - self.header.start;

@@ -133,11 +133,6 @@ impl Log {
     fn fail(&self, error: RedoError) -> RedoError {
         self.failed.get_or_init(|| error).clone()
     }
-
-    /// Brings all to the disk and makes way for a snapshot: calls `f` with the folder.
-    pub(crate) fn with_dir<R>(&self, f: impl FnOnce(&Path) -> R) -> R {
-        f(self.files.read().files.dir())
-    }
 }
 
 impl Drop for Log {

@@ -3,9 +3,10 @@
 use super::codec::Codec;
 use super::error::RedoError;
 use super::hasher::SeededHasher;
-use super::logged::PinnedLogged;
-use super::stored::Row;
+use super::logged::{Logged, PinnedLogged};
+use super::stored::{Row, Stored};
 use crate::config::Map;
+use crate::draft::Draft;
 use crate::table::Search;
 use crate::{Computed, Operation};
 use core::hash::{BuildHasher, Hash};
@@ -130,5 +131,41 @@ where
                 },
             }
         }
+    }
+}
+
+impl<K, V, S> Logged<K, V, Map, S>
+where
+    K: Codec + Hash + Eq + Send + 'static,
+    V: Codec + Send + 'static,
+    S: SeededHasher,
+{
+    /// Puts another value in the place of a key's without the log. For tests of what a standby finds.
+    #[doc(hidden)]
+    pub fn tamper(&self, key: &K, value: V) {
+        let (pin, hash) = (self.pin(), self.hash(key));
+        if let Search::Hit(_, hit) = pin.find(hash, key) {
+            let mut bytes = Vec::new();
+            hit.entry.key.encode(&mut bytes);
+            if let Ok(key) = K::decode(&bytes) {
+                let draft = Draft::new_or_panic(
+                    pin.table(),
+                    Row { key, value: Stored { value, digest: 0 } },
+                    &pin.pin,
+                );
+                while let Search::Hit(bucket, hit) = pin.find(hash, &draft.entry().key) {
+                    if pin.table().replace(&bucket, &hit, draft.word(hash), &(), &pin.pin).is_ok() {
+                        draft.linked();
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The bucket that a key belongs to now. For tests.
+    #[doc(hidden)]
+    pub fn bucket_of(&self, key: &K) -> u32 {
+        self.table.geometry().address(self.hash(key))
     }
 }

@@ -30,6 +30,9 @@ pub struct Recovery {
     pub torn_bytes: u64,
 }
 
+/// A map that was rebuilt, and what was found.
+pub type Opened<K, V, M, S> = (Logged<K, V, M, S>, Recovery);
+
 /// How a log is opened.
 #[derive(Clone, Copy, Debug, Default)]
 #[must_use = "nothing is opened until open() is called"]
@@ -53,7 +56,7 @@ impl OpenOptions {
     ///
     /// # Errors
     /// As [`open`].
-    pub fn open<K, V, M, S>(self, path: impl AsRef<Path>) -> Result<(Logged<K, V, M, S>, Recovery), RedoError>
+    pub fn open<K, V, M, S>(self, path: impl AsRef<Path>) -> Result<Opened<K, V, M, S>, RedoError>
     where
         K: Codec + Hash + Eq + Send + 'static,
         V: Codec + Send + 'static,
@@ -89,7 +92,7 @@ impl OpenOptions {
 /// # Errors
 /// If the log can't be read, if it is of another kind of map, and if it is damaged: then the error names the file, the offset
 /// and the reason.
-pub fn open<K, V, M, S>(path: impl AsRef<Path>) -> Result<(Logged<K, V, M, S>, Recovery), RedoError>
+pub fn open<K, V, M, S>(path: impl AsRef<Path>) -> Result<Opened<K, V, M, S>, RedoError>
 where
     K: Codec + Hash + Eq + Send + 'static,
     V: Codec + Send + 'static,

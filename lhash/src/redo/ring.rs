@@ -62,8 +62,9 @@ impl Ring {
 
     /// Takes a place of so many bytes, which were permitted.
     pub(crate) fn reserve(&self, bytes: u64) -> u64 {
-        // Relaxed: the order of the places is that of the locks under which they are taken.
-        self.next.fetch_add(bytes, Ordering::Relaxed)
+        // ORD(LH-LOGPLACE rel): that the words before this place were emptied, as our permit has seen.
+        // ORD(LH-LOGPLACE acq): the same of those who took places before us, and were permitted to after us.
+        self.next.fetch_add(bytes, Ordering::AcqRel)
     }
 
     fn word(&self, position: u64) -> &AtomicU64 {

@@ -10,6 +10,7 @@ mod counts;
 mod entries;
 mod merges;
 mod pages;
+mod ring;
 mod splits;
 
 use core::hash::{BuildHasherDefault, Hasher};

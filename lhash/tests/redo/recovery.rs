@@ -66,10 +66,7 @@ fn a_multimap_is_rebuilt_as_it_was() {
             assert_eq!(map.remove_one(&7, &"7".to_owned()).expect("logged"), Some(&"7".to_owned()));
             assert_eq!(map.remove_all(&8).expect("logged"), 6);
             let vacuumed = map.vacuum(|key, _| key % 2 == 0).expect("logged");
-            assert_eq!(
-                vacuumed.removed,
-                349 * 4000 / 700 + 349 * 2 / 7 * 0 + vacuumed.removed - 349 * 4000 / 700
-            );
+            assert_eq!(vacuumed.removed as usize + map.iter().count(), 4000 - 7);
             (0..500).try_for_each(|n| map.insert(7, n.to_string())).expect("logged");
         }
         map.flush().expect("flushed");
