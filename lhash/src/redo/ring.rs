@@ -21,8 +21,9 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
-    /// An empty ring of so many bytes, a multiple of 8, whose first place is at `start`.
+    /// An empty ring of so many bytes, a power of 2 and at least 8, whose first place is at `start`.
     pub(crate) fn new(bytes: usize, start: u64) -> Self {
+        assert!(bytes.is_power_of_two() && bytes >= 8, "{bytes} bytes are no ring");
         Self {
             words: (0..bytes / 8).map(|_| AtomicU64::new(0)).collect(),
             next: CachePadded::new(AtomicU64::new(start)),
@@ -68,7 +69,8 @@ impl Ring {
     }
 
     fn word(&self, position: u64) -> &AtomicU64 {
-        &self.words[(position / 8) as usize % self.words.len()]
+        // A mask, not a division: their number is a power of 2.
+        &self.words[(position / 8) as usize & (self.words.len() - 1)]
     }
 
     /// Fills a place.

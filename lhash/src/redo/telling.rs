@@ -221,7 +221,7 @@ impl<'a> Telling<'a> {
             // What is beyond a record's number stays uncounted there.
             Some(n) => (i32::try_from(n).map_or(Ntuples::Nothing, Ntuples::By), Ntuples::Nothing),
         };
-        let mut scratch = Vec::new();
+        let mut scratch = Vec::with_capacity(64);
         let mut ntuples = first;
         for (place, what) in frames.drain(..) {
             let record = match what {

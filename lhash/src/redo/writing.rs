@@ -25,7 +25,7 @@ pub(crate) struct Writing<'a, K, V> {
 }
 
 fn change<K: Codec, V: Codec>(kind: ChangeKind, hash: u32, key: &K, value: &V, word: SlotWord) -> Change {
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(32);
     key.encode(&mut bytes);
     let key_len = bytes.len();
     value.encode(&mut bytes);
