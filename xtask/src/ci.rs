@@ -50,7 +50,8 @@ const STEPS: [Step; 19] = [
         about: "sync's tests with all its features, lhash's of its own",
         run: |tree| {
             cargo(tree, "test -p latchfree-sync --all-features")?;
-            cargo(tree, "test -p latchfree-lhash --features serde,rayon,stats --test features")
+            cargo(tree, "test -p latchfree-lhash --features serde,rayon,stats --test features")?;
+            cargo(tree, "test -p latchfree-lhash --features redo,serde --test redo")
         },
     },
     Step { name: "docs", about: "documentation, warnings denied", run: docs },
