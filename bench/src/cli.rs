@@ -1,10 +1,11 @@
 //! The command line: what can be asked for, and one clear line for what can't.
 //!
-//! Next: `replay.rs`, `flatmap.rs`, `sync.rs`, `lhash.rs`, `growth.rs`, `seeds.rs`.
+//! Next: `replay.rs`, `flatmap.rs`, `sync.rs`, `lhash.rs`, `growth.rs`, `seeds.rs`, `report.rs`.
 
 mod flatmap;
 mod growth;
 mod lhash;
+mod report;
 mod run;
 mod seeds;
 mod sync;
@@ -25,6 +26,7 @@ use crate::table::MAX_SLOTS;
 pub use flatmap::FlatmapArgs;
 pub use growth::GrowthArgs;
 pub use lhash::{LhashArgs, MAX_ENTRIES};
+pub use report::ReportArgs;
 pub use run::RunError;
 pub use seeds::SeedsArgs;
 
@@ -63,6 +65,8 @@ pub enum Command {
     Growth(GrowthArgs),
     /// Checks the structure of an index in lhash against the published figures, under each policy of counting.
     Seeds(SeedsArgs),
+    /// Runs all of these, and writes what came out as one page and as CSV.
+    Report(ReportArgs),
 }
 
 /// What the tables have to do with the trace.
@@ -142,6 +146,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Lhash(args) => lhash::lhash(&args),
         Command::Growth(args) => growth::growth(&args),
         Command::Seeds(args) => seeds::seeds(&args),
+        Command::Report(args) => report::report(&args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -174,7 +179,7 @@ fn one_line(error: &clap::Error) -> String {
         error.kind(),
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     ) {
-        return "error: no subcommand was given; there are `replay`, `flatmap`, `sync`, `lhash`, `growth` and `seeds`, and `--help`"
+        return "error: no subcommand was given; there are `replay`, `flatmap`, `sync`, `lhash`, `growth`, `seeds` and `report`, and `--help`"
             .to_owned();
     }
     let message = error.to_string();

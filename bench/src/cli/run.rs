@@ -11,6 +11,7 @@ use super::{Mode, ReplayArgs, USAGE_STATUS};
 use crate::latency::clock_cost_ns;
 use crate::output::{self, Row, Setting, Work};
 use crate::replay::{self, CONTESTANTS, Contestant, Measured, Pass, ReplayError, Run, Schedule};
+use crate::report::ReportError;
 use crate::seeds::SeedError;
 use crate::sync::SyncError;
 use crate::trace::{self, OpCounts, Trace, TraceError};
@@ -47,6 +48,9 @@ pub enum RunError {
         /// Why.
         error: io::Error,
     },
+    /// There is no report.
+    #[error(transparent)]
+    Report(#[from] ReportError),
     /// The results could not be written.
     #[error("the results can't be written: {0}")]
     Output(#[from] io::Error),
@@ -58,7 +62,12 @@ impl RunError {
     pub fn status(&self) -> u8 {
         match self {
             Self::Usage(_) | Self::Trace { .. } => USAGE_STATUS,
-            Self::Table(_) | Self::Sync(_) | Self::File { .. } | Self::Seeds(_) | Self::Output(_) => 1,
+            Self::Table(_)
+            | Self::Sync(_)
+            | Self::File { .. }
+            | Self::Report(_)
+            | Self::Seeds(_)
+            | Self::Output(_) => 1,
         }
     }
 }
