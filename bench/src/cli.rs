@@ -102,7 +102,8 @@ pub struct ReplayArgs {
     /// Print one JSON object a line instead of a table.
     #[arg(long)]
     pub json: bool,
-    /// Also print between which times the median lies with 95 % confidence, as `ns_low` and `ns_high` (with --json).
+    /// With --json, also print `ns_low` and `ns_high`, between which the median lies with 95 % confidence, and the
+    /// quartiles `ns_q1` and `ns_q3`.
     #[arg(long, requires = "json")]
     pub intervals: bool,
 }
@@ -127,7 +128,8 @@ pub struct SyncArgs {
     /// Print one JSON object a line instead of tables.
     #[arg(long)]
     pub json: bool,
-    /// Also print between which times the median lies with 95 % confidence, as `ns_low` and `ns_high` (with --json).
+    /// With --json, also print `ns_low` and `ns_high`, between which the median lies with 95 % confidence, and the
+    /// quartiles `ns_q1` and `ns_q3`.
     #[arg(long, requires = "json")]
     pub intervals: bool,
 }
