@@ -34,7 +34,7 @@ impl Folder {
         let path = self.0.join(name);
         let mut file = self.temporary(name)?;
         let in_file = |error| ReportError::File { path: path.clone(), error };
-        file.write_all(bytes).and_then(|()| file.as_file().sync_all()).map_err(in_file)?;
+        file.as_file_mut().write_all(bytes).and_then(|()| file.as_file().sync_all()).map_err(in_file)?;
         readable(file.path()).map_err(in_file)?;
         file.persist(&path).map_err(|error| in_file(error.error))?;
         Ok(path)
