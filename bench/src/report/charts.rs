@@ -126,14 +126,17 @@ pub fn percentiles(places: &[&str], lines: &Lines) -> Result<String, ReportError
 ///
 /// What the library says.
 pub fn over_time(lines: &Lines, scale: Scale) -> Result<String, ReportError> {
-    chart(lines, 5, &|seconds| format!("{seconds:.0} s"), scale)
+    let digits = usize::from(ends(lines).0 < 5.0);
+    chart(lines, 5, &|seconds| format!("{seconds:.digits$} s"), scale)
 }
 
 /// How heights are shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Scale {
     /// Times, in powers of ten.
     Log,
+    /// The same up to a time, so that charts can be compared.
+    LogTo(f64),
     /// Bytes, from 0.
     Bytes,
 }
@@ -144,20 +147,23 @@ fn chart(
     at: &dyn Fn(&f64) -> String,
     scale: Scale,
 ) -> Result<String, ReportError> {
-    let points = || lines.iter().flat_map(|(_, points)| points);
-    let right = points().map(|point| point.0).fold(0.1, f64::max);
-    let top = points().map(|point| point.1).fold(LEAST_NS, f64::max) * 1.1;
-    let bottom = points().map(|point| point.1).fold(top, f64::min).max(LEAST_NS) * 0.8;
+    let (right, highest) = ends(lines);
+    let top = highest * 1.1;
+    let decade = |ns: f64, up: f64| 10_f64.powf((ns.log10() + up).floor());
+    let lowest = lines.iter().flat_map(|(_, points)| points).map(|point| point.1).fold(highest, f64::min);
+    let bottom = decade(lowest.max(LEAST_NS), 0.0);
+    let mb_digits = if top < 1e7 { 2 } else { 0 };
     svg(HEIGHT, |area| {
         let mut builder = ChartBuilder::on(area);
-        builder.margin(4).margin_right(20).x_label_area_size(30).y_label_area_size(70);
+        builder.margin(4).margin_top(12).margin_right(20).x_label_area_size(30).y_label_area_size(70);
         // The two scales are types of their own.
         macro_rules! draw {
             ($range:expr, $shown:expr, $least:expr) => {{
                 let mut chart = builder.build_cartesian_2d(0.0..right, $range).map_err(said)?;
+                let shown = $shown;
                 let mut mesh = chart.configure_mesh();
                 mesh.light_line_style(TRANSPARENT).bold_line_style(GRID).axis_style(GRID);
-                mesh.x_labels(x_labels).y_labels(6).x_label_formatter(&at).y_label_formatter(&$shown);
+                mesh.x_labels(x_labels).y_labels(6).x_label_formatter(&at).y_label_formatter(&shown);
                 mesh.label_style(FONT.into_font().color(&INK)).draw().map_err(said)?;
                 for (number, points) in lines {
                     let points = points.iter().map(|(x, y)| (*x, y.max($least)));
@@ -167,11 +173,24 @@ fn chart(
             }};
         }
         match scale {
-            Scale::Log => draw!((bottom..top).log_scale(), |ns: &f64| time(*ns), bottom),
-            Scale::Bytes => draw!(0.0..top, |bytes: &f64| format!("{:.0} MB", bytes / 1e6), 0.0),
+            Scale::Log => draw!((bottom..decade(highest, 1.0)).log_scale(), |ns: &f64| time(*ns), bottom),
+            Scale::LogTo(ns) => {
+                draw!((LEAST_NS..decade(ns, 1.0)).log_scale(), |ns: &f64| time(*ns), LEAST_NS)
+            }
+            Scale::Bytes => draw!(0.0..top, |bytes: &f64| format!("{:.mb_digits$} MB", bytes / 1e6), 0.0),
         }
         Ok(())
     })
+}
+
+/// The last x, and the highest y.
+#[must_use]
+pub fn ends(lines: &Lines) -> (f64, f64) {
+    let points = || lines.iter().flat_map(|(_, points)| points);
+    (
+        points().map(|point| point.0).fold(0.1, f64::max),
+        points().map(|point| point.1).fold(LEAST_NS, f64::max),
+    )
 }
 
 fn svg(height: u32, draw: impl FnOnce(&Area<'_>) -> Result<(), ReportError>) -> Result<String, ReportError> {

@@ -211,9 +211,10 @@ fn growth(series: &Rows) -> Result<Vec<Markup>, ReportError> {
             shown.push(titled(&format!("bytes {what}"), svg, &shown_names));
         }
     }
-    for (number, name) in names.iter().enumerate() {
-        let lines = vec![(number, points(name, "insert", "max_ns"))];
-        let svg = charts::over_time(&lines, Scale::Log)?;
+    let latest: Lines = names.iter().map(|name| points(name, "insert", "max_ns")).enumerate().collect();
+    let scale = Scale::LogTo(charts::ends(&latest).1);
+    for (line, name) in latest.into_iter().zip(&names) {
+        let svg = charts::over_time(&vec![line], scale)?;
         shown.push(titled(&format!("{name}: the latest insert of every 50 ms"), svg, &[]));
     }
     Ok(shown)
