@@ -1,12 +1,13 @@
 //! The command line: what can be asked for, and one clear line for what can't.
 //!
-//! Next: `replay.rs`, `flatmap.rs`, `sync.rs`, `lhash.rs`, `growth.rs`, `seeds.rs`.
+//! Next: `replay.rs`, `flatmap.rs`, `sync.rs`, `lhash.rs`, `growth.rs`, `seeds.rs`, `report.rs`.
 
 mod flatmap;
 mod growth;
 mod lhash;
 mod redo;
 mod redo_dump;
+mod report;
 mod run;
 mod seeds;
 mod sync;
@@ -29,6 +30,7 @@ pub use growth::GrowthArgs;
 pub use lhash::{LhashArgs, MAX_ENTRIES};
 pub use redo::RedoArgs;
 pub use redo_dump::RedoDumpArgs;
+pub use report::ReportArgs;
 pub use run::RunError;
 pub use seeds::SeedsArgs;
 
@@ -71,6 +73,8 @@ pub enum Command {
     RedoDump(RedoDumpArgs),
     /// Checks the structure of an index in lhash against the published figures, under each policy of counting.
     Seeds(SeedsArgs),
+    /// Runs all of these, and writes what came out as one page and as CSV.
+    Report(ReportArgs),
 }
 
 /// What the tables have to do with the trace.
@@ -106,7 +110,8 @@ pub struct ReplayArgs {
     /// Print one JSON object a line instead of a table.
     #[arg(long)]
     pub json: bool,
-    /// Also print between which times the median lies with 95 % confidence, as `ns_low` and `ns_high` (with --json).
+    /// With --json, also print `ns_low` and `ns_high`, between which the median lies with 95 % confidence, and the
+    /// quartiles `ns_q1` and `ns_q3`.
     #[arg(long, requires = "json")]
     pub intervals: bool,
 }
@@ -131,7 +136,8 @@ pub struct SyncArgs {
     /// Print one JSON object a line instead of tables.
     #[arg(long)]
     pub json: bool,
-    /// Also print between which times the median lies with 95 % confidence, as `ns_low` and `ns_high` (with --json).
+    /// With --json, also print `ns_low` and `ns_high`, between which the median lies with 95 % confidence, and the
+    /// quartiles `ns_q1` and `ns_q3`.
     #[arg(long, requires = "json")]
     pub intervals: bool,
 }
@@ -152,6 +158,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Redo(args) => redo::redo(&args),
         Command::RedoDump(args) => redo_dump::redo_dump(&args),
         Command::Seeds(args) => seeds::seeds(&args),
+        Command::Report(args) => report::report(&args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -184,7 +191,7 @@ fn one_line(error: &clap::Error) -> String {
         error.kind(),
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     ) {
-        return "error: no subcommand was given; there are `replay`, `flatmap`, `sync`, `lhash`, `growth`, `redo`, `redo-dump` and `seeds`, and `--help`"
+        return "error: no subcommand was given; there are `replay`, `flatmap`, `sync`, `lhash`, `growth`, `redo`, `redo-dump`, `seeds` and `report`, and `--help`"
             .to_owned();
     }
     let message = error.to_string();

@@ -21,7 +21,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::peers::{dashmap, dynahash, flatmap, hashbrown, papaya, scc};
-use crate::rounds::bootstrap::{Interval, Ratio};
+use crate::rounds::bootstrap::{Ratio, Spread};
 use crate::rounds::{Measured, Outcome, Schedule, interleave};
 use crate::sync::{Sample, SyncError};
 use floor::{MEMORY_CHAIN, MEMORY_INDEPENDENT, UNSHARED};
@@ -260,9 +260,9 @@ pub struct Row {
     pub head: Head,
     /// The median round's time x threads per operation.
     pub ns_median: f64,
-    /// Between which of them it lies with 95 % confidence, if that was asked for.
+    /// The quartiles, and between which times the median lies with 95 % confidence, if that was asked for.
     #[serde(flatten)]
-    pub interval: Option<Interval>,
+    pub spread: Option<Spread>,
     /// The fastest round's.
     pub ns_min: f64,
     /// The table's bytes for each slot, where it can tell.
@@ -281,7 +281,7 @@ impl Row {
             cmd: "flatmap",
             head,
             ns_median: round(measured.median().time_ns()),
-            interval: None,
+            spread: None,
             ns_min: round(fastest),
             bytes_per_slot: bytes_per_slot.map(round),
             measured,

@@ -20,7 +20,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::latency::empty_histogram;
-use crate::rounds::bootstrap::{Interval, Ratio};
+use crate::rounds::bootstrap::{Ratio, Spread};
 use crate::rounds::{Measured, Outcome, Schedule, interleave};
 use crate::sync::{Sample, SyncError};
 use life::{Entrant, Life, Memory};
@@ -257,9 +257,9 @@ pub struct Row {
     pub key: KeyKind,
     /// The median round's time x threads per operation.
     pub ns_median: f64,
-    /// Between which of them it lies with 95 % confidence, if that was asked for.
+    /// The quartiles, and between which times the median lies with 95 % confidence, if that was asked for.
     #[serde(flatten)]
-    pub interval: Option<Interval>,
+    pub spread: Option<Spread>,
     /// The fastest round's.
     pub ns_min: f64,
     /// The median round's operations of all threads in a second, in millions.
@@ -294,7 +294,7 @@ impl Row {
             dist: case.dist,
             key: case.key,
             ns_median: round(measured.median().time_ns(), 2),
-            interval: None,
+            spread: None,
             ns_min: round(fastest, 2),
             mops: round(measured.median().mops(), 3),
             bytes_per_entry: memory.bytes_per_entry.map(|bytes| round(bytes, 2)),

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::cli::Mode;
 use crate::replay::{Measured, Schedule, hex};
-use crate::rounds::bootstrap::{Interval, Ratio};
+use crate::rounds::bootstrap::{Ratio, Spread};
 use crate::table::LookupCounts;
 use crate::trace::OpCounts;
 
@@ -77,9 +77,9 @@ pub struct Row {
     pub crc32: Option<String>,
     /// The median round's time per record (ops) or its time x threads per lookup (pool).
     pub ns_per_op: f64,
-    /// Between which of them the median lies with 95 % confidence, if that was asked for.
+    /// The quartiles, and between which times the median lies with 95 % confidence, if that was asked for.
     #[serde(flatten)]
-    pub interval: Option<Interval>,
+    pub spread: Option<Spread>,
     /// Half of the calls took at most this long.
     pub p50_ns: u64,
     /// 99 % of the calls took at most this long.
@@ -154,9 +154,9 @@ impl Row {
             optimistic: settled.map(|settled| settled.optimistic),
             retried: settled.map(|settled| settled.retried),
             fallback: settled.map(|settled| settled.fallback),
-            interval: setting
+            spread: setting
                 .intervals
-                .then(|| measured.interval().times(thread_ns / run.wall_ns.max(1) as f64 / records as f64)),
+                .then(|| measured.spread().times(thread_ns / run.wall_ns.max(1) as f64 / records as f64)),
             ratio: None,
             bytes_per_slot: run.memory_bytes.map(|bytes| bytes as f64 / f64::from(work.slots)),
         }

@@ -9,7 +9,7 @@ pub mod bootstrap;
 
 use hdrhistogram::Histogram;
 
-use bootstrap::{Interval, Ratio};
+use bootstrap::{Ratio, Spread};
 
 use crate::latency::empty_histogram;
 
@@ -109,14 +109,14 @@ impl<R: Outcome> Measured<R> {
         pairs.map(|(a, b)| a.time_ns() / b.time_ns().max(f64::MIN_POSITIVE))
     }
 
-    /// Between which times the median round's lies with 95 % confidence.
+    /// How far the rounds' times are from each other.
     ///
     /// # Panics
     ///
     /// If there is no round.
     #[must_use]
-    pub fn interval(&self) -> Interval {
-        Interval::of_median(&self.rounds.iter().map(R::time_ns).collect::<Vec<_>>())
+    pub fn spread(&self) -> Spread {
+        Spread::of(&self.rounds.iter().map(R::time_ns).collect::<Vec<_>>())
     }
 }
 

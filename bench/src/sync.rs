@@ -21,7 +21,7 @@ use hdrhistogram::Histogram;
 use serde::Serialize;
 
 use crate::crew::Alone;
-use crate::rounds::bootstrap::{Interval, Ratio};
+use crate::rounds::bootstrap::{Ratio, Spread};
 use crate::rounds::{Measured, Outcome, Pass, Schedule, interleave, median};
 
 /// What is measured.
@@ -212,9 +212,9 @@ pub struct Row {
     pub read_pct: Option<u32>,
     /// The median round's time x threads per operation.
     pub ns_median: f64,
-    /// Between which of them it lies with 95 % confidence, if that was asked for.
+    /// The quartiles, and between which times the median lies with 95 % confidence, if that was asked for.
     #[serde(flatten)]
-    pub interval: Option<Interval>,
+    pub spread: Option<Spread>,
     /// The median round's operations of all threads in a second, in millions.
     pub mops: f64,
     /// 99.9 % of the acquisitions took at most this long.
@@ -244,7 +244,7 @@ impl Row {
             threads: group.threads,
             read_pct: group.read_pct,
             ns_median: round(sample.time_ns(), 2),
-            interval: None,
+            spread: None,
             mops: round(sample.mops(), 3),
             p999_ns: (!latency.is_empty()).then(|| latency.value_at_quantile(0.999)),
             max_wait_ns: (!latency.is_empty()).then(|| latency.max()),

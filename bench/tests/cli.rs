@@ -209,3 +209,31 @@ fn the_table_for_people_has_a_line_for_each_table() {
     }
     assert!(said.contains("cores") && said.contains("papaya 0.2"), "{said}");
 }
+
+#[test]
+fn intervals_are_added_where_they_are_asked_for() {
+    for args in [
+        &["replay", "--rounds", "1", "--threads", "1", "--tables", "flatmap"][..],
+        &["sync", "--rounds", "1", "--threads", "2", "--seconds", "0.1", "--tables", "std"],
+        &["lhash", "--rounds", "1", "--threads", "1", "--seconds", "0.1", "--entries", "100"],
+        &["flatmap", "--rounds", "1", "--threads", "1", "--seconds", "0.1", "--slots", "64"],
+    ] {
+        let call = |more: &[&str]| {
+            let output = Command::new(env!("CARGO_BIN_EXE_bench")).args(args).args(more).output().unwrap();
+            (output.status.code(), String::from_utf8(output.stdout).unwrap())
+        };
+        let (status, lines) = call(&["--json", "--intervals"]);
+        assert_eq!(status, Some(0), "{args:?}");
+        for line in lines.lines() {
+            let row: serde_json::Value = serde_json::from_str(line).unwrap();
+            let figures = ["ns_low", "ns_q1", "ns_q3", "ns_high"].map(|name| row[name].as_f64().unwrap());
+            let median = row["ns_median"].as_f64().or(row["ns_per_op"].as_f64()).unwrap();
+            assert!(
+                figures.iter().all(|ns| (ns - median).abs() <= 0.02),
+                "one round is all there is: {line}"
+            );
+        }
+        assert!(!lines.is_empty(), "{args:?}");
+        assert_eq!(call(&["--intervals"]).0, Some(2), "there are no intervals without --json: {args:?}");
+    }
+}

@@ -58,7 +58,8 @@ pub struct LhashArgs {
     /// Print one JSON object a line instead of tables.
     #[arg(long)]
     pub json: bool,
-    /// Also print between which times the median lies with 95 % confidence, as `ns_low` and `ns_high` (with --json).
+    /// With --json, also print `ns_low` and `ns_high`, between which the median lies with 95 % confidence, and the
+    /// quartiles `ns_q1` and `ns_q3`.
     #[arg(long, requires = "json")]
     pub intervals: bool,
 }
@@ -85,7 +86,7 @@ pub(super) fn lhash(args: &LhashArgs) -> Result<(), RunError> {
     }
     bar.finish_and_clear();
     if args.intervals {
-        rows.iter_mut().for_each(|row| row.interval = Some(row.measured.interval().rounded(2)));
+        rows.iter_mut().for_each(|row| row.spread = Some(row.measured.spread().times(1.0)));
     }
     run::printed(report::print(&rows, schedule, args.json))
 }

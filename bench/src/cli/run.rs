@@ -13,6 +13,7 @@ use crate::latency::clock_cost_ns;
 use crate::output::{self, Row, Setting, Work};
 use crate::redo::RedoBenchError;
 use crate::replay::{self, CONTESTANTS, Contestant, Measured, Pass, ReplayError, Run, Schedule};
+use crate::report::ReportError;
 use crate::seeds::SeedError;
 use crate::sync::SyncError;
 use crate::trace::{self, OpCounts, Trace, TraceError};
@@ -55,6 +56,9 @@ pub enum RunError {
     /// A redo log can't be read, or is damaged.
     #[error(transparent)]
     Log(#[from] RedoError),
+    /// There is no report.
+    #[error(transparent)]
+    Report(#[from] ReportError),
     /// The results could not be written.
     #[error("the results can't be written: {0}")]
     Output(#[from] io::Error),
@@ -71,6 +75,7 @@ impl RunError {
             | Self::File { .. }
             | Self::Seeds(_)
             | Self::Redo(_)
+            | Self::Report(_)
             | Self::Output(_) => 1,
         }
     }

@@ -30,7 +30,7 @@ pub(super) fn sync(args: &SyncArgs) -> Result<(), RunError> {
     }
     bar.finish_and_clear();
     if args.intervals {
-        rows.iter_mut().for_each(|row| row.interval = Some(row.measured.interval().rounded(2)));
+        rows.iter_mut().for_each(|row| row.spread = Some(row.measured.spread().times(1.0)));
     }
     run::printed(report::print(&rows, schedule, args.json))
 }

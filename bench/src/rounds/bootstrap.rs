@@ -19,13 +19,11 @@ const TAIL: f64 = 0.025;
 const SEED: u64 = 0x5eed;
 
 /// Between these the median lies with 95 % confidence.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     /// The lower end.
-    #[serde(rename = "ns_low")]
     pub low: f64,
     /// The upper end.
-    #[serde(rename = "ns_high")]
     pub high: f64,
 }
 
@@ -44,18 +42,42 @@ impl Interval {
         let tail = (DRAWS as f64 * TAIL) as usize;
         Self { low: medians[tail], high: medians[DRAWS - 1 - tail] }
     }
+}
 
-    /// Both ends by so much, with two digits after the point.
+/// How far the times of rounds are from each other; fields of a row, if they are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Spread {
+    /// A quarter of the rounds took at most this long.
+    pub ns_q1: f64,
+    /// Three quarters of them.
+    pub ns_q3: f64,
+    /// The median lies above this, and
+    pub ns_low: f64,
+    /// below this, with 95 % confidence.
+    pub ns_high: f64,
+}
+
+impl Spread {
+    /// Of the times of all rounds.
+    ///
+    /// # Panics
+    ///
+    /// If there is none.
     #[must_use]
-    pub fn times(self, factor: f64) -> Self {
-        Self { low: self.low * factor, high: self.high * factor }.rounded(2)
+    pub fn of(rounds: &[f64]) -> Self {
+        let mut sorted = rounds.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let quartile = |number: usize| sorted[(sorted.len() - 1) * number / 4];
+        let Interval { low, high } = Interval::of_median(rounds);
+        Self { ns_q1: quartile(1), ns_q3: quartile(3), ns_low: low, ns_high: high }
     }
 
-    /// With so many digits after the point.
+    /// All by so much, with two digits after the point.
     #[must_use]
-    pub fn rounded(self, digits: i32) -> Self {
-        let round = |value: f64| (value * 10_f64.powi(digits)).round() / 10_f64.powi(digits);
-        Self { low: round(self.low), high: round(self.high) }
+    pub fn times(self, factor: f64) -> Self {
+        let times = |ns: f64| (ns * factor * 100.0).round() / 100.0;
+        let Self { ns_q1, ns_q3, ns_low, ns_high } = self;
+        Self { ns_q1: times(ns_q1), ns_q3: times(ns_q3), ns_low: times(ns_low), ns_high: times(ns_high) }
     }
 }
 
@@ -91,7 +113,7 @@ impl fmt::Display for Ratio {
 mod tests {
     use fastrand::Rng;
 
-    use super::{Interval, Ratio};
+    use super::{Interval, Ratio, Spread};
 
     #[test]
     fn equal_rounds_leave_no_doubt() {
@@ -109,6 +131,16 @@ mod tests {
         assert_eq!(tame.low, wild.low);
         assert!(tame.low > 100.0 && tame.low < 104.0 && tame.high > 104.0 && tame.high < 108.5, "{tame:?}");
         assert!(wild.high < 1e9, "{wild:?}");
+    }
+
+    #[test]
+    fn quartiles_are_rounds() {
+        let spread = Spread::of(&[5.0, 1.0, 4.0, 2.0, 3.0]);
+        assert_eq!((spread.ns_q1, spread.ns_q3), (2.0, 4.0));
+        assert_eq!(
+            Spread::of(&[7.0]).times(0.5),
+            Spread { ns_q1: 3.5, ns_q3: 3.5, ns_low: 3.5, ns_high: 3.5 }
+        );
     }
 
     #[test]

@@ -196,7 +196,7 @@ mod tests {
             kind: None,
             threads,
             read_pct,
-            interval: None,
+            spread: None,
             ns_median: ns as f64,
             mops: 1e3 / ns as f64,
             p999_ns: None,
