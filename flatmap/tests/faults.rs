@@ -114,9 +114,10 @@ fn a_hash_that_panics_in_the_step_of_an_insert_or_remove_leaves_the_table_as_it_
 #[cfg(debug_assertions)]
 mod restless {
     use super::{AssertUnwindSafe, BuildHasher, Cell, FlatMap, Hasher, catch_unwind};
+    use std::rc::Rc;
 
     thread_local! {
-        static TABLE: Cell<Option<&'static FlatMap<u64, Restless>>> = const { Cell::new(None) };
+        static TABLE: Cell<Option<Rc<FlatMap<u64, Restless>>>> = const { Cell::new(None) };
         static CHANGES: Cell<u32> = const { Cell::new(0) };
     }
 
@@ -157,9 +158,9 @@ mod restless {
     #[test]
     fn a_chain_that_changes_nine_times_while_it_is_hashed_is_hashed_under_its_lock() {
         let builder = FlatMap::<u64>::builder().slots(4).partitions(1).buckets(1).max_buckets(4);
-        let table: &'static _ = Box::leak(Box::new(builder.hasher(Restless(0)).build().expect("valid")));
+        let table = Rc::new(builder.hasher(Restless(0)).build().expect("valid"));
         table.insert(1, 1).expect("free");
-        TABLE.set(Some(table));
+        TABLE.set(Some(Rc::clone(&table)));
         let resized = catch_unwind(AssertUnwindSafe(|| table.set_buckets(2)));
         let payload = resized.expect_err("it uses the table under its lock");
         TABLE.set(None);

@@ -58,7 +58,9 @@ fn memory_is_taken_when_slots_are_used_and_given_back_when_they_are_taken_away()
     let stats = table.stats();
     assert_eq!(stats.huge_page_bytes, None, "they were not asked for");
     drop(table);
-    assert!(resident() < before + 4 * MIB, "heads are given back with the table");
+    // The address sanitizer's own memory stays.
+    let is_sanitized = std::env::var_os("ASAN_OPTIONS").is_some();
+    assert!(is_sanitized || resident() < before + 4 * MIB, "heads are given back with the table");
 }
 
 fn a_table_that_asks_for_huge_pages_tells_what_it_got() {
