@@ -78,6 +78,13 @@ impl<K: Key, S: BuildHasher> FlatMap<K, S> {
     ///
     /// # Panics
     /// As [`remove`](Self::remove).
+    ///
+    /// ```
+    /// let table: flatmap::FlatMap<u64> = flatmap::FlatMap::with_slots(8);
+    /// table.insert(7, 5)?;
+    /// assert!(!table.remove_if(&7, 4) && table.remove_if(&7, 5));
+    /// # Ok::<(), flatmap::InsertError>(())
+    /// ```
     pub fn remove_if(&self, key: &K, slot: u32) -> bool {
         self.remove_where(key, |found| found == slot).is_some()
     }

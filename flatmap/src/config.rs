@@ -80,6 +80,12 @@ impl<K> Builder<K> {
 
 impl<K, S> Builder<K, S> {
     /// How many slots the caller's array has: 1 to 1,073,741,822. Default: 1024.
+    ///
+    /// ```
+    /// let table = flatmap::FlatMap::<u64>::builder().slots(8).build()?;
+    /// assert_eq!(table.slots(), 8);
+    /// # Ok::<(), flatmap::ConfigError>(())
+    /// ```
     pub fn slots(self, slots: u32) -> Self {
         Self { slots, ..self }
     }
@@ -87,52 +93,114 @@ impl<K, S> Builder<K, S> {
     /// How many slots the caller's array may ever have, up to 1,073,741,822: see [`FlatMap::set_slots`]. Default: as many as
     /// at first. On 64-bit Unix systems only address space is reserved for the others, 40 bytes a slot with 20-byte keys,
     /// and costs nothing until it is used; elsewhere memory is allocated when there are more.
+    ///
+    /// ```
+    /// let table = flatmap::FlatMap::<u64>::builder().slots(8).max_slots(1000).build()?;
+    /// assert_eq!((table.slots(), table.max_slots()), (8, 1000));
+    /// # Ok::<(), flatmap::ConfigError>(())
+    /// ```
     pub fn max_slots(self, max_slots: u32) -> Self {
         Self { max_slots: Some(max_slots), ..self }
     }
 
     /// How many buckets: at least one for each partition, at most 2^31. Default: two for each slot, and
     /// no fewer than there are partitions.
+    ///
+    /// ```
+    /// let table = flatmap::FlatMap::<u64>::builder().slots(8).partitions(4).buckets(9).build()?;
+    /// assert_eq!(table.buckets(), 9); // any number will do
+    /// # Ok::<(), flatmap::ConfigError>(())
+    /// ```
     pub fn buckets(self, buckets: u32) -> Self {
         Self { buckets: Some(buckets), ..self }
     }
 
     /// How many buckets there may ever be, up to 2^31: see [`FlatMap::set_buckets`]. Default: two for each of the most slots, or
     /// as many as at first if that is more.
+    ///
+    /// ```
+    /// let table = flatmap::FlatMap::<u64>::builder().slots(8).partitions(4).buckets(8).max_buckets(100).build()?;
+    /// assert_eq!(table.max_buckets(), 100);
+    /// # Ok::<(), flatmap::ConfigError>(())
+    /// ```
     pub fn max_buckets(self, max_buckets: u32) -> Self {
         Self { max_buckets: Some(max_buckets), ..self }
     }
 
     /// Whether the number of buckets follows the number of slots, two for each: [`FlatMap::set_slots`] then makes splits or
     /// merges due, and each insert and remove does one of them if that needs no wait. Default: unless [`buckets`](Self::buckets) is given.
+    ///
+    /// ```
+    /// let table = flatmap::FlatMap::<u64>::builder().slots(8).max_slots(100).buckets_follow(false).build()?;
+    /// let before = table.buckets();
+    /// table.set_slots(100).expect("up to the most");
+    /// assert_eq!(table.maintain(1000), Ok(0)); // nothing is due
+    /// assert_eq!(table.buckets(), before);
+    /// # Ok::<(), flatmap::ConfigError>(())
+    /// ```
     pub fn buckets_follow(self, follow: bool) -> Self {
         Self { buckets_follow: Some(follow), ..self }
     }
 
     /// Whether the system is asked for huge pages (Linux: `madvise`). [`Stats::huge_page_bytes`](crate::Stats) says what it
     /// gave. Default: no.
+    ///
+    /// ```
+    /// let table = flatmap::FlatMap::<u64>::builder().slots(1 << 20).huge_pages(true).build()?;
+    /// let got = table.stats().huge_page_bytes; // what the system gave, where it says so
+    /// assert!(got.is_none_or(|bytes| bytes <= table.memory_bytes() as u64 + (4 << 20)));
+    /// # Ok::<(), flatmap::ConfigError>(())
+    /// ```
     pub fn huge_pages(self, ask: bool) -> Self {
         Self { huge_pages: ask, ..self }
     }
 
     /// How many partitions, each with a lock for inserts and removes: a power of two up to 65,536. Default:
     /// 128, or fewer if there are, or may be, fewer buckets.
+    ///
+    /// ```
+    /// let table = flatmap::FlatMap::<u64>::builder().slots(8).partitions(4).build()?;
+    /// assert_eq!(table.partitions(), 4);
+    /// # Ok::<(), flatmap::ConfigError>(())
+    /// ```
     pub fn partitions(self, partitions: u32) -> Self {
         Self { partitions: Some(partitions), ..self }
     }
 
     /// How often a lookup tries without a lock before it takes the partition's: at least 1. Default: 4.
+    ///
+    /// ```
+    /// let table = flatmap::FlatMap::<u64>::builder().slots(8).optimistic_tries(1).build()?; // one try, then the lock
+    /// assert_eq!(table.get(&7), None);
+    /// # Ok::<(), flatmap::ConfigError>(())
+    /// ```
     pub fn optimistic_tries(self, tries: u32) -> Self {
         Self { optimistic_tries: tries, ..self }
     }
 
     /// What a lookup does when it finds nothing. Default: it trusts the validated miss.
+    ///
+    /// ```
+    /// use flatmap::MissPolicy;
+    ///
+    /// let table = flatmap::FlatMap::<u64>::builder().slots(8).miss(MissPolicy::Validated).build()?;
+    /// assert_eq!(table.get(&7), None);
+    /// # Ok::<(), flatmap::ConfigError>(())
+    /// ```
     pub fn miss(self, miss: MissPolicy) -> Self {
         Self { miss, ..self }
     }
 
     /// The hasher. Default: foldhash, seeded for each table. The low 32 bits of a hash choose the bucket, the lowest
     /// of them the partition; keys that agree in them share a chain.
+    ///
+    /// ```
+    /// let table = flatmap::FlatMap::<u64>::builder().slots(8)
+    ///     .hasher(std::hash::RandomState::new())
+    ///     .build()?;
+    /// assert!(table.is_empty());
+    /// # Ok::<(), flatmap::ConfigError>(())
+    /// ```
     pub fn hasher<T>(self, hasher: T) -> Builder<K, T> {
         let Self { slots, max_slots, buckets, max_buckets, buckets_follow, partitions, .. } = self;
         let Self { huge_pages, optimistic_tries, miss, key, .. } = self;
@@ -157,6 +225,11 @@ impl<K: Key, S> Builder<K, S> {
     ///
     /// # Errors
     /// If a field is out of bounds, or if there is no memory.
+    ///
+    /// ```
+    /// let error = flatmap::FlatMap::<u64>::builder().slots(0).build().unwrap_err();
+    /// assert_eq!(error.to_string(), "slots is 0; a table has 1 to 1073741822 slots");
+    /// ```
     pub fn build(self) -> Result<FlatMap<K, S>, ConfigError> {
         let Self { slots, optimistic_tries, .. } = self;
         if !(1..=MAX_SLOTS).contains(&slots) {

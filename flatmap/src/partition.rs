@@ -205,16 +205,34 @@ impl<'a, K: Key, S: BuildHasher> PartitionGuard<'a, K, S> {
     }
 
     /// The number of this partition.
+    ///
+    /// ```
+    /// let table: flatmap::FlatMap<u64> = flatmap::FlatMap::with_slots(8);
+    /// let partition = table.partition(&7);
+    /// assert!(partition.index() < table.partitions());
+    /// ```
     pub fn index(&self) -> u32 {
         self.index
     }
 
     /// How many keys of this partition are mapped.
+    ///
+    /// ```
+    /// let table: flatmap::FlatMap<u64> = flatmap::FlatMap::with_slots(8);
+    /// let mut partition = table.partition(&7);
+    /// partition.insert(7, 5).expect("free");
+    /// assert_eq!((partition.len(), partition.is_empty()), (1, false));
+    /// ```
     pub fn len(&self) -> u32 {
         self.hold.partition.mapped()
     }
 
     /// Whether no key of this partition is mapped.
+    ///
+    /// ```
+    /// let table: flatmap::FlatMap<u64> = flatmap::FlatMap::with_slots(8);
+    /// assert!(table.partition(&7).is_empty());
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -223,6 +241,12 @@ impl<'a, K: Key, S: BuildHasher> PartitionGuard<'a, K, S> {
     ///
     /// # Errors
     /// If `key` belongs to another partition.
+    ///
+    /// ```
+    /// let table: flatmap::FlatMap<u64> = flatmap::FlatMap::with_slots(8);
+    /// assert_eq!(table.partition(&7).get(&7)?, None);
+    /// # Ok::<(), flatmap::OtherPartition>(())
+    /// ```
     pub fn get(&self, key: &K) -> Result<Option<u32>, OtherPartition> {
         let hash = self.hash(key)?;
         Ok(self.table.get_locked(hash, key))
@@ -232,6 +256,14 @@ impl<'a, K: Key, S: BuildHasher> PartitionGuard<'a, K, S> {
     ///
     /// # Errors
     /// Those of [`FlatMap::insert`]; before them, [`InsertError::OtherPartition`].
+    ///
+    /// ```
+    /// let table: flatmap::FlatMap<u64> = flatmap::FlatMap::with_slots(8);
+    /// let mut partition = table.partition(&7);
+    /// partition.insert(7, 5).expect("7 is not mapped, slot 5 is free");
+    /// assert_eq!(partition.get(&7)?, Some(5));
+    /// # Ok::<(), flatmap::OtherPartition>(())
+    /// ```
     pub fn insert(&mut self, key: K, slot: u32) -> Result<(), InsertError> {
         let hash = self.hash(&key)?;
         self.table.insert_locked(&self.hold, hash, &key, slot)
@@ -241,6 +273,14 @@ impl<'a, K: Key, S: BuildHasher> PartitionGuard<'a, K, S> {
     ///
     /// # Errors
     /// If `key` belongs to another partition.
+    ///
+    /// ```
+    /// let table: flatmap::FlatMap<u64> = flatmap::FlatMap::with_slots(8);
+    /// let mut partition = table.partition(&7);
+    /// partition.insert(7, 5).expect("free");
+    /// assert_eq!(partition.remove(&7)?, Some(5));
+    /// # Ok::<(), flatmap::OtherPartition>(())
+    /// ```
     pub fn remove(&mut self, key: &K) -> Result<Option<u32>, OtherPartition> {
         let hash = self.hash(key)?;
         Ok(self.table.remove_locked(&self.hold, hash, key, |_| true))

@@ -39,6 +39,11 @@ impl PinWord {
     const MAX_PINS: u32 = Self::EVICTING - 1;
 
     /// No pins, and not being evicted.
+    ///
+    /// ```
+    /// let word = flatmap::PinWord::new();
+    /// assert_eq!(word.pins(), 0);
+    /// ```
     #[cfg(not(all(loom, feature = "loom")))]
     pub const fn new() -> Self {
         Self(AtomicU32::new(0))
@@ -60,6 +65,12 @@ impl PinWord {
     ///
     /// # Panics
     /// With 2^31 - 1 pins present.
+    ///
+    /// ```
+    /// let word = flatmap::PinWord::new();
+    /// let pinned = word.pin();
+    /// assert!(pinned.is_some() && word.pins() == 1); // until it is dropped
+    /// ```
     #[inline]
     pub fn pin(&self) -> Option<Pinned<'_>> {
         self.try_pin().then(|| Pinned(self))
@@ -70,6 +81,13 @@ impl PinWord {
     ///
     /// # Panics
     /// With 2^31 - 1 pins present.
+    ///
+    /// ```
+    /// let word = flatmap::PinWord::new();
+    /// assert!(word.try_pin());
+    /// assert!(!word.try_evict());
+    /// word.unpin();
+    /// ```
     #[inline]
     pub fn try_pin(&self) -> bool {
         let mut word = self.get();
@@ -89,6 +107,13 @@ impl PinWord {
     ///
     /// # Panics
     /// Without a pin; nothing is changed then.
+    ///
+    /// ```
+    /// let word = flatmap::PinWord::new();
+    /// assert!(word.try_pin());
+    /// word.unpin();
+    /// assert_eq!(word.pins(), 0);
+    /// ```
     #[inline]
     pub fn unpin(&self) {
         let mut word = self.get();
@@ -105,6 +130,13 @@ impl PinWord {
 
     /// Begins an eviction; false if the slot is pinned or being evicted. A `true` is owed one
     /// [`finish`](Self::finish).
+    ///
+    /// ```
+    /// let word = flatmap::PinWord::new();
+    /// assert!(word.try_evict());
+    /// assert!(word.pin().is_none()); // whoever comes now looks the key up again
+    /// word.finish();
+    /// ```
     #[inline]
     pub fn try_evict(&self) -> bool {
         self.get() == 0
@@ -117,6 +149,13 @@ impl PinWord {
     ///
     /// # Panics
     /// If the slot is not being evicted; nothing is changed then.
+    ///
+    /// ```
+    /// let word = flatmap::PinWord::new();
+    /// assert!(word.try_evict());
+    /// word.finish();
+    /// assert!(word.pin().is_some());
+    /// ```
     #[inline]
     pub fn finish(&self) {
         // ORD(FM-PIN rel): what the evictor did to the slot, before the next pin.
@@ -126,11 +165,22 @@ impl PinWord {
     }
 
     /// How many pins there were a moment ago.
+    ///
+    /// ```
+    /// let word = flatmap::PinWord::new();
+    /// let (_one, _two) = (word.pin(), word.pin());
+    /// assert_eq!(word.pins(), 2);
+    /// ```
     pub fn pins(&self) -> u32 {
         self.get() & Self::MAX_PINS
     }
 
     /// Whether the slot was being evicted a moment ago.
+    ///
+    /// ```
+    /// let word = flatmap::PinWord::new();
+    /// assert!(word.try_evict() && word.is_evicting());
+    /// ```
     pub fn is_evicting(&self) -> bool {
         self.get() & Self::EVICTING != 0
     }

@@ -42,16 +42,31 @@ pub struct Stats {
 
 impl<K: Key, S> FlatMap<K, S> {
     /// How many slots there are.
+    ///
+    /// ```
+    /// let table: flatmap::FlatMap<u64> = flatmap::FlatMap::with_slots(8);
+    /// assert_eq!(table.slots(), 8);
+    /// ```
     pub fn slots(&self) -> u32 {
         self.chains.entries().slots()
     }
 
     /// How many buckets there are.
+    ///
+    /// ```
+    /// let table: flatmap::FlatMap<u64> = flatmap::FlatMap::with_slots(8);
+    /// assert!(table.buckets() >= table.slots());
+    /// ```
     pub fn buckets(&self) -> u32 {
         self.chains.geometry().load().buckets()
     }
 
     /// How many partitions there are.
+    ///
+    /// ```
+    /// let table: flatmap::FlatMap<u64> = flatmap::FlatMap::with_slots(8);
+    /// assert!(table.partitions().is_power_of_two());
+    /// ```
     pub fn partitions(&self) -> u32 {
         self.partitions.count()
     }
@@ -71,16 +86,31 @@ impl<K: Key, S> FlatMap<K, S> {
     }
 
     /// Whether no key is mapped, as [`len`](Self::len) sees it.
+    ///
+    /// ```
+    /// let table: flatmap::FlatMap<u64> = flatmap::FlatMap::with_slots(8);
+    /// assert!(table.is_empty());
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.partitions.all().all(|partition| partition.mapped() == 0)
     }
 
     /// The most slots that there may be.
+    ///
+    /// ```
+    /// let table: flatmap::FlatMap<u64> = flatmap::FlatMap::with_slots(8);
+    /// assert_eq!(table.max_slots(), 8); // unless the builder was told more
+    /// ```
     pub fn max_slots(&self) -> u32 {
         self.chains.entries().most()
     }
 
     /// The most buckets that there may be.
+    ///
+    /// ```
+    /// let table: flatmap::FlatMap<u64> = flatmap::FlatMap::with_slots(8);
+    /// assert!(table.max_buckets() >= table.buckets());
+    /// ```
     pub fn max_buckets(&self) -> u32 {
         self.resizing.max_buckets
     }
@@ -105,6 +135,13 @@ impl<K: Key, S> FlatMap<K, S> {
     }
 
     /// Counts of how lookups were settled.
+    ///
+    /// ```
+    /// let table: flatmap::FlatMap<u64> = flatmap::FlatMap::with_slots(8);
+    /// table.insert(7, 5)?;
+    /// assert_eq!(table.stats().fallbacks, 0);
+    /// # Ok::<(), flatmap::InsertError>(())
+    /// ```
     pub fn stats(&self) -> Stats {
         let mut stats = Stats::default();
         #[cfg(feature = "stats")]

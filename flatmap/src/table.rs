@@ -11,6 +11,14 @@ use core::fmt;
 use core::hash::BuildHasher;
 
 /// The default hasher: foldhash, seeded for each table.
+///
+/// ```
+/// // Two tables have two seeds: what collides in one does not in the other.
+/// use std::hash::BuildHasher;
+///
+/// let seeded = flatmap::DefaultHashBuilder::default();
+/// assert_eq!(seeded.hash_one(7_u64), seeded.hash_one(7_u64));
+/// ```
 pub type DefaultHashBuilder = foldhash::fast::RandomState;
 
 /// A table from keys to slots. See the [crate's page](crate).
@@ -38,6 +46,11 @@ impl<K: Key> FlatMap<K> {
     ///
     /// # Panics
     /// If `slots` is out of range, or if there is no memory; [`build`](Builder::build) returns errors instead.
+    ///
+    /// ```
+    /// let table: flatmap::FlatMap<u64> = flatmap::FlatMap::with_slots(8);
+    /// assert_eq!((table.slots(), table.len()), (8, 0));
+    /// ```
     pub fn with_slots(slots: u32) -> Self {
         match Self::builder().slots(slots).build() {
             Ok(table) => table,
@@ -46,6 +59,12 @@ impl<K: Key> FlatMap<K> {
     }
 
     /// A builder with the default settings.
+    ///
+    /// ```
+    /// let table = flatmap::FlatMap::<u64>::builder().slots(8).partitions(2).build()?;
+    /// assert_eq!(table.partitions(), 2);
+    /// # Ok::<(), flatmap::ConfigError>(())
+    /// ```
     pub fn builder() -> Builder<K> {
         Builder::new()
     }
@@ -85,6 +104,13 @@ impl<K: Key, S: BuildHasher> FlatMap<K, S> {
     ///
     /// # Panics
     /// In debug builds, if this thread has a [`PartitionGuard`](crate::PartitionGuard) of this table.
+    ///
+    /// ```
+    /// let table: flatmap::FlatMap<u64> = flatmap::FlatMap::with_slots(8);
+    /// table.insert(7, 5)?;
+    /// assert_eq!((table.get(&7), table.get(&8)), (Some(5), None));
+    /// # Ok::<(), flatmap::InsertError>(())
+    /// ```
     #[inline]
     pub fn get(&self, key: &K) -> Option<u32> {
         self.lookup(self.hash(key), key)
@@ -205,6 +231,13 @@ impl<K: Key, S: BuildHasher> FlatMap<K, S> {
     ///
     /// # Panics
     /// As [`get`](Self::get).
+    ///
+    /// ```
+    /// let table: flatmap::FlatMap<u64> = flatmap::FlatMap::with_slots(8);
+    /// table.insert(7, 5)?;
+    /// assert!(table.holds(5, &7) && !table.holds(4, &7));
+    /// # Ok::<(), flatmap::InsertError>(())
+    /// ```
     #[inline]
     pub fn holds(&self, slot: u32, key: &K) -> bool {
         self.get(key) == Some(slot)
@@ -249,6 +282,13 @@ impl<K: Key, S: BuildHasher> FlatMap<K, S> {
 
     /// The mapped slots with their keys, by slot. Each item is true at some moment during its step; a mapping
     /// that is there throughout is yielded once (FM-5).
+    ///
+    /// ```
+    /// let table: flatmap::FlatMap<u64> = flatmap::FlatMap::with_slots(8);
+    /// table.insert(7, 5)?;
+    /// assert!(table.iter().eq([(5, 7)]));
+    /// # Ok::<(), flatmap::InsertError>(())
+    /// ```
     pub fn iter(&self) -> Iter<'_, K, S> {
         Iter::new(self)
     }
