@@ -1,100 +1,44 @@
-//! The builder, and the policies it chooses between.
+//! The builder. Next: `policy.rs`, what it chooses between.
 
 use crate::entry::Entry;
 use crate::error::ConfigError;
 use crate::map::LHashMap;
 use crate::meta::Meta;
 use crate::multimap::LHashMultiMap;
+use crate::policy::{CountPolicy, ShrinkPolicy};
 use crate::table::Table;
 use core::marker::PhantomData;
 use std::sync::Arc;
 
 /// The default hasher: foldhash, seeded for each table.
+///
+/// ```
+/// use std::hash::BuildHasher;
+///
+/// let seeded = lhash::DefaultHashBuilder::default();
+/// assert_eq!(seeded.hash_one(7_u64), seeded.hash_one(7_u64)); // other maps have other seeds
+/// ```
 pub type DefaultHashBuilder = foldhash::fast::RandomState;
 
-/// How a table counts its entries; by that count it splits and merges.
-///
-/// | policy | lag of the count | alone | an insert's cost among many |
-/// |---|---|---|---|
-/// | `Exact` | none | exact | waits for the metapage's lock, every time |
-/// | `Deferred` | cap x 32 | exact | a try of the lock; its thread's line if it is busy |
-/// | `Quiet` | cap x 32 | exact until it met contention | its thread's line; the lock at every cap-th insert |
-/// | `Sharded` | 16,896 | within its lag | its thread's line |
-/// | `OverflowSignal` | unbounded: counts die with their thread | up to a page's entries | nothing shared |
-///
-/// ```
-/// use lhash::{CountPolicy, LHashMap};
-///
-/// let map = LHashMap::<u64, u64>::builder().count_policy(CountPolicy::Exact).build()?;
-/// map.pin().insert(1, 2);
-/// assert_eq!(map.len(), 1);
-/// # Ok::<(), lhash::ConfigError>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum CountPolicy {
-    /// Each insert and remove waits for the metapage's lock and counts. PostgreSQL's hash index does so.
-    Exact,
-    /// Counts when the lock is free; otherwise leaves the count in a slot, up to `cap`. An insert that took another
-    /// overflow page waits. After PostgreSQL's proposed deferral, whose counts end with their session; these don't.
-    Deferred {
-        /// The most that a slot holds: 1 to 2^24.
-        cap: u32,
-    },
-    /// As `Deferred`; and a thread that has met the lock busy looks at it only at every `cap`-th insert, until it was
-    /// free a few times.
-    Quiet {
-        /// The most that a slot holds: 1 to 2^24.
-        cap: u32,
-    },
-    /// Counts in shards, and compares with the threshold now and then.
-    Sharded,
-    /// Counts privately and tells the metapage only when an insert took another overflow page: the published prototype,
-    /// kept for comparison. **It loses what a thread has not told when it ends**; `len` and the number of buckets
-    /// suffer.
-    OverflowSignal,
-}
-
-impl Default for CountPolicy {
-    fn default() -> Self {
-        Self::Deferred { cap: 32 }
-    }
-}
-
-/// When a table gives buckets back.
-///
-/// ```
-/// use lhash::{LHashMap, ShrinkPolicy};
-///
-/// // Merges buckets when less than 30 % of the fill factor is left.
-/// let map = LHashMap::<u64, u64>::builder().shrink(ShrinkPolicy::Below { percent: 30 }).build()?;
-/// assert!(map.is_empty());
-/// # Ok::<(), lhash::ConfigError>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ShrinkPolicy {
-    /// Never by itself; `shrink_to_fit` does.
-    Never,
-    /// Merges the last bucket when there are fewer than that many hundredths of the entries that the fill factor
-    /// allows: 0 to 90. The distance to 100 keeps inserts and removes from undoing each other's work.
-    Below {
-        /// Hundredths of the fill factor.
-        percent: u8,
-    },
-}
-
-impl Default for ShrinkPolicy {
-    fn default() -> Self {
-        Self::Below { percent: 40 }
-    }
-}
-
 /// Says of a [`Builder`] that it makes a map.
+///
+/// ```
+/// use lhash::{Builder, Map};
+///
+/// let builder: Builder<u64, u64, Map> = lhash::LHashMap::builder();
+/// assert!(builder.build().is_ok());
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Map;
 
 /// Says of a [`Builder`] that it makes a multimap.
+///
+/// ```
+/// use lhash::{Builder, MultiMap};
+///
+/// let builder: Builder<u64, u64, MultiMap> = lhash::LHashMultiMap::builder();
+/// assert!(builder.build().is_ok());
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct MultiMap;
 
@@ -155,42 +99,94 @@ impl<K, V, M> Builder<K, V, M> {
 
 impl<K, V, M, S, const N: usize> Builder<K, V, M, S, N> {
     /// How many entries a bucket has on average before one is split: 1 to 1,048,576. Default: 5, of 7 slots in a page.
+    ///
+    /// ```
+    /// let map = lhash::LHashMap::<u64, u64>::builder().fill_factor(20).build()?;
+    /// assert_eq!(map.stats().fill_factor, 20);
+    /// # Ok::<(), lhash::ConfigError>(())
+    /// ```
     pub fn fill_factor(mut self, entries: u32) -> Self {
         self.settings.fill_factor = entries;
         self
     }
 
     /// There are never fewer buckets: 1 to 2^31; fewer than 4 means 4. Default: 4.
+    ///
+    /// ```
+    /// let map = lhash::LHashMap::<u64, u64>::builder().min_buckets(64).build()?;
+    /// assert_eq!(map.stats().max_bucket, 63);
+    /// # Ok::<(), lhash::ConfigError>(())
+    /// ```
     pub fn min_buckets(mut self, buckets: u32) -> Self {
         self.settings.min_buckets = buckets;
         self
     }
 
     /// As many entries fit in before the first split, and the room for them stays until `shrink_to_fit`. Default: 0.
+    ///
+    /// ```
+    /// let map = lhash::LHashMap::<u64, u64>::builder().capacity(1000).build()?;
+    /// map.pin().extend((0..1000).map(|key| (key, key)));
+    /// assert_eq!(map.stats().splits, 0);
+    /// # Ok::<(), lhash::ConfigError>(())
+    /// ```
     pub fn capacity(mut self, entries: usize) -> Self {
         self.settings.capacity = entries;
         self
     }
 
     /// How entries are counted. Default: [`CountPolicy::Deferred`] with a cap of 32.
+    ///
+    /// ```
+    /// use lhash::CountPolicy;
+    ///
+    /// let map = lhash::LHashMap::<u64, u64>::builder().count_policy(CountPolicy::Sharded).build()?;
+    /// map.pin().insert(1, 1);
+    /// assert_eq!(map.len(), 1);
+    /// # Ok::<(), lhash::ConfigError>(())
+    /// ```
     pub fn count_policy(mut self, policy: CountPolicy) -> Self {
         self.settings.count_policy = policy;
         self
     }
 
     /// When buckets are given back. Default: below 40 percent.
+    ///
+    /// ```
+    /// use lhash::ShrinkPolicy;
+    ///
+    /// let map = lhash::LHashMap::<u64, u64>::builder().shrink(ShrinkPolicy::Never).build()?;
+    /// map.pin().extend((0..1000).map(|key| (key, key)));
+    /// map.pin().clear();
+    /// assert_eq!(map.stats().merges, 0);
+    /// # Ok::<(), lhash::ConfigError>(())
+    /// ```
     pub fn shrink(mut self, policy: ShrinkPolicy) -> Self {
         self.settings.shrink = policy;
         self
     }
 
     /// The hasher. Bits 0 to 31 of a hash, xor-ed with bits 32 to 63, choose the bucket, the lowest first.
+    ///
+    /// ```
+    /// let map = lhash::LHashMap::<u64, u64>::builder()
+    ///     .hasher(std::hash::RandomState::new())
+    ///     .build()?;
+    /// assert!(map.is_empty());
+    /// # Ok::<(), lhash::ConfigError>(())
+    /// ```
     pub fn hasher<H>(self, hasher: H) -> Builder<K, V, M, H, N> {
         Builder { hasher, settings: self.settings, kind: PhantomData }
     }
 
     /// How many slots a page has, as a constant: with more of them a bucket holds more before it needs an overflow
     /// page, and a lookup that misses looks at more. Sets the fill factor to three quarters of it.
+    ///
+    /// ```
+    /// let map = lhash::LHashMap::<u64, u64>::builder().page_slots::<15>().build()?; // two cache lines a page
+    /// assert!(map.is_empty());
+    /// # Ok::<(), lhash::ConfigError>(())
+    /// ```
     pub fn page_slots<const SLOTS: usize>(self) -> Builder<K, V, M, S, SLOTS> {
         const { assert!(SLOTS > 0 && SLOTS <= 1 << 16, "a page has 1 to 65,536 slots") };
         let settings = Settings { fill_factor: Settings::fill_factor_of(SLOTS), ..self.settings };
@@ -199,6 +195,12 @@ impl<K, V, M, S, const N: usize> Builder<K, V, M, S, N> {
 
     /// PostgreSQL's hash index on 4-byte keys: pages of 407 slots, fill factor 307, 8 buckets at the start, no
     /// shrinking.
+    ///
+    /// ```
+    /// let index = lhash::LHashMultiMap::<u32, u64>::builder().postgres().build()?;
+    /// assert_eq!((index.stats().fill_factor, index.stats().max_bucket), (307, 7));
+    /// # Ok::<(), lhash::ConfigError>(())
+    /// ```
     pub fn postgres(self) -> Builder<K, V, M, S, POSTGRES_PAGE_SLOTS> {
         let settings = Settings {
             fill_factor: POSTGRES_FILL_FACTOR,
@@ -268,6 +270,12 @@ impl<K, V, S, const N: usize> Builder<K, V, Map, S, N> {
     ///
     /// # Errors
     /// If a field is out of bounds, or if there is no memory.
+    ///
+    /// ```
+    /// let map = lhash::LHashMap::<u64, u64>::builder().capacity(100).build()?;
+    /// assert_eq!(map.len(), 0);
+    /// # Ok::<(), lhash::ConfigError>(())
+    /// ```
     pub fn build(self) -> Result<LHashMap<K, V, S, N>, ConfigError> {
         Ok(LHashMap::from_parts(self.build_table()?, self.hasher))
     }
@@ -278,6 +286,12 @@ impl<K, V, S, const N: usize> Builder<K, V, MultiMap, S, N> {
     ///
     /// # Errors
     /// If a field is out of bounds, or if there is no memory.
+    ///
+    /// ```
+    /// let index = lhash::LHashMultiMap::<u64, u64>::builder().capacity(100).build()?;
+    /// assert_eq!(index.len(), 0);
+    /// # Ok::<(), lhash::ConfigError>(())
+    /// ```
     pub fn build(self) -> Result<LHashMultiMap<K, V, S, N>, ConfigError> {
         Ok(LHashMultiMap::from_parts(self.build_table()?, self.hasher))
     }

@@ -3,6 +3,10 @@
 use core::fmt;
 
 /// There is no memory for another node, page or segment, or there are no numbers left for them.
+///
+/// ```
+/// assert_eq!(lhash::OutOfMemory.to_string(), "out of memory for a hash table's entries or pages");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfMemory;
 

@@ -122,6 +122,7 @@
 mod addr;
 mod bulk;
 mod chain;
+mod change;
 mod chunks;
 mod compute;
 mod config;
@@ -146,6 +147,8 @@ mod page;
 #[cfg(feature = "rayon")]
 mod par;
 mod pinned;
+mod pinned_multi;
+mod policy;
 mod reclaim;
 #[cfg(feature = "redo")]
 pub mod redo;
@@ -160,13 +163,15 @@ mod validate;
 mod with_serde;
 mod word;
 
-pub use config::{Builder, CountPolicy, DefaultHashBuilder, Map, MultiMap, ShrinkPolicy};
+pub use config::{Builder, DefaultHashBuilder, Map, MultiMap};
 pub use error::{ConfigError, OutOfMemory, ReserveError};
 pub use iter::{IntoIter, Iter};
 pub use map::LHashMap;
-pub use multimap::{LHashMultiMap, PinnedMulti, Vacuumed};
+pub use multimap::LHashMultiMap;
 pub use outcome::{Computed, OccupiedError, Operation};
 pub use pinned::Pinned;
+pub use pinned_multi::{PinnedMulti, Vacuumed};
+pub use policy::{CountPolicy, ShrinkPolicy};
 pub use stats::Stats;
 
 #[cfg(doctest)]

@@ -50,6 +50,11 @@ pub struct LHashMap<K, V, S = DefaultHashBuilder, const N: usize = 7> {
 
 impl<K, V> LHashMap<K, V> {
     /// An empty map.
+    ///
+    /// ```
+    /// let map = lhash::LHashMap::<String, u64>::new();
+    /// assert!(map.is_empty());
+    /// ```
     pub fn new() -> Self {
         Self::with_capacity(0)
     }
@@ -58,11 +63,23 @@ impl<K, V> LHashMap<K, V> {
     ///
     /// # Panics
     /// If it would need more than 2^32 buckets, or if there is no memory; [`builder`](Self::builder) returns an error.
+    ///
+    /// ```
+    /// let map = lhash::LHashMap::with_capacity(1000);
+    /// map.pin().extend((0..1000).map(|key| (key, key)));
+    /// assert_eq!(map.stats().splits, 0);
+    /// ```
     pub fn with_capacity(capacity: usize) -> Self {
         Self::with_capacity_and_hasher(capacity, DefaultHashBuilder::default())
     }
 
     /// A builder.
+    ///
+    /// ```
+    /// let map = lhash::LHashMap::<u64, u64>::builder().fill_factor(6).build()?;
+    /// assert_eq!(map.stats().fill_factor, 6);
+    /// # Ok::<(), lhash::ConfigError>(())
+    /// ```
     pub fn builder() -> Builder<K, V, Map> {
         Builder::new()
     }
@@ -70,6 +87,11 @@ impl<K, V> LHashMap<K, V> {
 
 impl<K, V, S> LHashMap<K, V, S> {
     /// An empty map that hashes with `hasher`.
+    ///
+    /// ```
+    /// let map = lhash::LHashMap::<u64, u64, _>::with_hasher(std::hash::RandomState::new());
+    /// assert!(map.pin().insert(1, 2).is_none());
+    /// ```
     pub fn with_hasher(hasher: S) -> Self {
         Self::with_capacity_and_hasher(0, hasher)
     }
@@ -78,6 +100,13 @@ impl<K, V, S> LHashMap<K, V, S> {
     ///
     /// # Panics
     /// As [`with_capacity`](LHashMap::with_capacity).
+    ///
+    /// ```
+    /// use std::hash::RandomState;
+    ///
+    /// let map = lhash::LHashMap::<u64, u64, _>::with_capacity_and_hasher(1000, RandomState::new());
+    /// assert!(map.stats().max_bucket > 100);
+    /// ```
     pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
         let map = Builder::<K, V, Map>::new().capacity(capacity).hasher(hasher).build();
         map.unwrap_or_else(|error| panic!("{error}"))
@@ -92,6 +121,12 @@ impl<K, V, S, const N: usize> LHashMap<K, V, S, N> {
     /// Pins the map for this thread: while the pin lives, whatever it finds stays in memory. So keep it for a batch of
     /// operations and not for ever; [`Pinned::repin`] renews it. `!Send`, therefore not to be held across an
     /// `await`; there, use [`get_cloned`](Self::get_cloned) and [`contains_key`](Self::contains_key).
+    ///
+    /// ```
+    /// let map = lhash::LHashMap::from([(1, "one"), (2, "two")]);
+    /// let pin = map.pin();
+    /// assert_eq!(pin.get(&1), Some(&"one"));
+    /// ```
     #[inline]
     pub fn pin(&self) -> Pinned<'_, K, V, S, N> {
         Pinned { map: self, pin: Pin::new() }
@@ -100,26 +135,54 @@ impl<K, V, S, const N: usize> LHashMap<K, V, S, N> {
     /// The number of entries, without a lock: exact when nobody writes; otherwise what is pending is included, and
     /// only the operations and folds under way are off. See GUARANTEES.md in the repository, LH-6, for each
     /// [`CountPolicy`](crate::CountPolicy).
+    ///
+    /// ```
+    /// let map = lhash::LHashMap::from([(1, "one"), (2, "two")]);
+    /// let pin = map.pin();
+    /// assert_eq!((map.len(), map.is_empty()), (2, false));
+    /// ```
     pub fn len(&self) -> usize {
         usize::try_from(self.table.meta.approx().max(0)).unwrap_or(usize::MAX)
     }
 
     /// Whether [`len`](Self::len) is 0.
+    ///
+    /// ```
+    /// assert!(lhash::LHashMap::<u64, u64>::new().is_empty());
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Figures of the table.
+    ///
+    /// ```
+    /// let map = lhash::LHashMap::from([(1, "one"), (2, "two")]);
+    /// let pin = map.pin();
+    /// assert_eq!(map.stats().ntuples, pin.len() as u64);
+    /// ```
     pub fn stats(&self) -> Stats {
         self.table.stats()
     }
 
     /// Bytes of buckets, overflow pages and nodes, whether in use or not.
+    ///
+    /// ```
+    /// let map: lhash::LHashMap<u64, u64> = (0..100_000).map(|key| (key, key)).collect();
+    /// assert!(map.memory_bytes() > 16 * 100_000);
+    /// ```
     pub fn memory_bytes(&self) -> usize {
         self.table.memory_bytes()
     }
 
     /// The hasher.
+    ///
+    /// ```
+    /// use std::hash::BuildHasher;
+    ///
+    /// let map = lhash::LHashMap::<u64, u64>::new();
+    /// assert_eq!(map.hasher().hash_one(7_u64), map.hasher().hash_one(7_u64));
+    /// ```
     pub fn hasher(&self) -> &S {
         &self.hasher
     }
@@ -132,6 +195,11 @@ impl<K, V, S: BuildHasher, const N: usize> LHashMap<K, V, S, N> {
     }
 
     /// A copy of a key's value.
+    ///
+    /// ```
+    /// let map = lhash::LHashMap::from([("a".to_owned(), vec![1])]);
+    /// assert_eq!(map.get_cloned("a"), Some(vec![1]));
+    /// ```
     pub fn get_cloned<Q: Hash + Equivalent<K> + ?Sized>(&self, key: &Q) -> Option<V>
     where
         V: Clone,
@@ -140,6 +208,11 @@ impl<K, V, S: BuildHasher, const N: usize> LHashMap<K, V, S, N> {
     }
 
     /// Whether there is such a key.
+    ///
+    /// ```
+    /// let map = lhash::LHashMap::from([("a".to_owned(), 1)]);
+    /// assert!(map.contains_key("a") && !map.contains_key("b"));
+    /// ```
     pub fn contains_key<Q: Hash + Equivalent<K> + ?Sized>(&self, key: &Q) -> bool {
         self.pin().contains_key(key)
     }
@@ -153,6 +226,13 @@ where
 {
     /// The number of entries, exact but for the operations under way; and does the splits that are due. Waits for the
     /// metapage's lock.
+    ///
+    /// ```
+    /// let map = lhash::LHashMap::from([(1, "one"), (2, "two")]);
+    /// let pin = map.pin();
+    /// pin.insert(3, "three");
+    /// assert_eq!(map.exact_len(), 3);
+    /// ```
     pub fn exact_len(&self) -> usize {
         usize::try_from(self.table.exact(&(), &Pin::new()).max(0)).unwrap_or(usize::MAX)
     }
@@ -161,6 +241,12 @@ where
     ///
     /// # Panics
     /// If there is no memory, or if there would be more than 2^32 buckets.
+    ///
+    /// ```
+    /// let map = lhash::LHashMap::<u64, u64>::new();
+    /// map.reserve(1000);
+    /// assert!(map.stats().max_bucket > 100);
+    /// ```
     pub fn reserve(&self, additional: usize) {
         self.pin().reserve(additional);
     }

@@ -1,8 +1,9 @@
 //! The metapage: the count of entries, and the decision to split or merge. Next: `resize.rs`, moves that somebody asked
 //! for; `stats.rs`, what is told of it.
 
-use crate::config::{CountPolicy, Settings, ShrinkPolicy};
+use crate::config::Settings;
 use crate::observe::Observer;
+use crate::policy::{CountPolicy, ShrinkPolicy};
 use crate::reclaim::Pin;
 use crate::split::{Leftovers, Moved};
 use crate::stats::{HighCount, RelaxedCount};

@@ -25,6 +25,15 @@ pub enum Operation<V> {
 }
 
 /// What [`Pinned::compute`](crate::Pinned::compute) did.
+///
+/// ```
+/// use lhash::{Computed, LHashMap, Operation};
+///
+/// let map = LHashMap::<u64, u64>::new();
+/// let pin = map.pin();
+/// let computed = pin.compute(1, |_| Operation::Insert(10));
+/// assert_eq!(computed, Computed::Inserted(&10));
+/// ```
 #[derive(Debug, PartialEq, Eq)]
 pub enum Computed<'p, V> {
     /// There was no such key; now it has this value.
@@ -43,6 +52,13 @@ pub enum Computed<'p, V> {
 }
 
 /// Why [`Pinned::try_insert`](crate::Pinned::try_insert) inserted nothing: there is such a key.
+///
+/// ```
+/// let map = lhash::LHashMap::from([(1, "one"), (2, "two")]);
+/// let pin = map.pin();
+/// let error = pin.try_insert(1, "eins").expect_err("it is there");
+/// assert_eq!((error.current, error.not_inserted), (&"one", "eins"));
+/// ```
 #[derive(Debug, PartialEq, Eq)]
 pub struct OccupiedError<'p, V> {
     /// The key's value.

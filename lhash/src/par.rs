@@ -9,6 +9,17 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 impl<K: Send + Sync, V: Send + Sync, S: Sync, const N: usize> LHashMap<K, V, S, N> {
     /// Calls `f` with every entry, families of buckets in parallel; each task pins for itself. What
     /// [`Pinned::iter`](crate::Pinned::iter) promises holds here too.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    ///
+    /// let map: lhash::LHashMap<u64, u64> = (0..100).map(|key| (key, key)).collect();
+    /// let sum = AtomicU64::new(0);
+    /// map.par_for_each(|_, value| {
+    ///     sum.fetch_add(*value, Relaxed);
+    /// });
+    /// assert_eq!(sum.into_inner(), 4950);
+    /// ```
     pub fn par_for_each(&self, f: impl Fn(&K, &V) + Send + Sync) {
         self.par_map(|key, value| f(key, value)).for_each(drop);
     }

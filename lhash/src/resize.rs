@@ -1,8 +1,8 @@
 //! Splits and merges that somebody asked for, with the metapage held; and the removal of many entries at once.
 
 use crate::addr::Geometry;
-use crate::config::CountPolicy;
 use crate::observe::Observer;
+use crate::policy::CountPolicy;
 use crate::reclaim::Pin;
 use crate::split::{Leftovers, Moved};
 use crate::table::Table;

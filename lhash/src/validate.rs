@@ -2,12 +2,12 @@
 //! Not part of the public API: it may change in any release.
 
 use crate::addr::Geometry;
-use crate::config::CountPolicy;
 use crate::entry::{Entry, fold};
 use crate::ids::Unused;
 use crate::map::LHashMap;
 use crate::multimap::LHashMultiMap;
 use crate::page::{Page, PageId};
+use crate::policy::CountPolicy;
 use crate::reclaim::Pin;
 use crate::table::Table;
 use crate::word::{Control, SlotWord};

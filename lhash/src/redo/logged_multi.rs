@@ -7,7 +7,7 @@ use super::logged::PinnedLogged;
 use super::record::Record;
 use super::stored::Row;
 use crate::config::MultiMap;
-use crate::multimap::Vacuumed;
+use crate::pinned_multi::Vacuumed;
 use crate::table::Search;
 use crate::word::SlotWord;
 use core::hash::{BuildHasher, Hash};

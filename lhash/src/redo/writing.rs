@@ -6,7 +6,7 @@ use super::stored::{Row, Stored, digest_of};
 use super::telling::{Change, ChangeKind, Logger, Telling};
 use crate::draft::Draft;
 use crate::family::Families;
-use crate::multimap::Vacuumed;
+use crate::pinned_multi::Vacuumed;
 use crate::reclaim::Pin;
 use crate::table::{Bucket, Hit, Refused, Search, Table};
 use crate::word::SlotWord;
