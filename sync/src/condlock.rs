@@ -1,52 +1,16 @@
 //! [`CondLock`]: get the lock, or leave your count behind.
 
+mod absorb;
+mod guard;
+
 use crate::inject::{self, Point};
 use crate::lwlock::{LwLock, WriteGuard};
 use crate::prim::SLOTS;
 use crate::slots::{Left, Slots};
+pub use absorb::Absorb;
 use core::fmt;
-use core::ops::{Deref, DerefMut};
 use crossbeam_utils::CachePadded;
-
-/// A value that pending counts are folded into: `i64`, `u64`, or your own.
-///
-/// ```
-/// use sync::{Absorb, CondLock};
-///
-/// struct Meta { tuples: i64, splits: u32 }
-///
-/// impl Absorb for Meta {
-///     fn absorb(&mut self, n: i64) {
-///         self.tuples += n;
-///     }
-/// }
-/// let meta = CondLock::new(Meta { tuples: 0, splits: 0 }, 32);
-/// meta.update(1, |meta| meta.splits += u32::from(meta.tuples > 100));
-/// assert_eq!(meta.lock().tuples, 1);
-/// ```
-pub trait Absorb {
-    /// Adds `n`. Runs while the lock is held; must not use the lock. If it panics, `n` stays pending (SY-9).
-    fn absorb(&mut self, n: i64);
-
-    /// Hears of an [`update`](CondLock::update) that met the lock busy and waited for it, its slot being at the cap.
-    /// Runs after `absorb`, while the lock is held; must not use the lock. Does nothing unless you count such waits.
-    fn waited(&mut self) {}
-}
-
-impl Absorb for i64 {
-    /// Adds, and stays within the type's bounds.
-    fn absorb(&mut self, n: i64) {
-        *self = self.saturating_add(n);
-    }
-}
-
-impl Absorb for u64 {
-    /// Adds, and stays within the type's bounds: a count that would fall below 0 is lost. Where removals may
-    /// be counted before the insertions they belong to, count in `i64` and clamp what you show.
-    fn absorb(&mut self, n: i64) {
-        *self = self.saturating_add_signed(n);
-    }
-}
+pub use guard::CondGuard;
 
 /// A lock for work that counts and sometimes acts on the count, and whose callers would rather count later
 /// than wait.
@@ -105,6 +69,11 @@ const FREES_IN_A_ROW: u32 = 8;
 
 impl<T: Absorb> CondLock<T> {
     /// A free lock whose slots hold at most `cap` each; with 0, nothing is ever deferred.
+    ///
+    /// ```
+    /// let count = sync::CondLock::new(0_i64, 32);
+    /// assert_eq!(count.update(3, |n| *n), Some(3)); // the lock was free
+    /// ```
     pub fn new(value: T, cap: u32) -> Self {
         Self { lock: CachePadded::new(LwLock::new(value)), slots: Slots::new(), cap, manner: Manner::Steady }
     }
@@ -239,6 +208,14 @@ impl<T: Absorb> CondLock<T> {
     ///
     /// # Panics
     /// In debug builds, if this thread holds the lock; and as `absorb` does.
+    ///
+    /// ```
+    /// let count = sync::CondLock::new(0_i64, 32);
+    /// let guard = count.lock();
+    /// count.update(3, |_| ()); // deferred
+    /// drop(guard);
+    /// assert_eq!(*count.lock(), 3);
+    /// ```
     #[track_caller]
     pub fn lock(&self) -> CondGuard<'_, T> {
         let mut guard = self.lock.write();
@@ -247,22 +224,42 @@ impl<T: Absorb> CondLock<T> {
     }
 
     /// What is pending, without the lock: within the updates and folds under way. Wait-free: 32 loads.
+    ///
+    /// ```
+    /// let count = sync::CondLock::new(0_i64, 32);
+    /// let guard = count.lock();
+    /// count.update(3, |_| ());
+    /// assert_eq!((*guard, count.pending()), (0, 3));
+    /// ```
     pub fn pending(&self) -> i64 {
         self.slots.pending()
     }
 
     /// The most that can be pending at one time, in either direction: `cap` x 32 (beside what a panicking `absorb`
     /// gave back) (SY-10).
+    ///
+    /// ```
+    /// assert_eq!(sync::CondLock::new(0_i64, 32).max_lag(), 1024);
+    /// ```
     pub fn max_lag(&self) -> u64 {
         u64::from(self.cap) * SLOTS as u64
     }
 
     /// The most that one slot holds.
+    ///
+    /// ```
+    /// assert_eq!(sync::CondLock::new(0_i64, 32).cap(), 32);
+    /// ```
     pub fn cap(&self) -> u32 {
         self.cap
     }
 
     /// Whether somebody held the lock a moment ago. A hint, as [`LwLock::is_locked`].
+    ///
+    /// ```
+    /// let count = sync::CondLock::new(0_i64, 32);
+    /// assert!(!count.is_locked());
+    /// ```
     pub fn is_locked(&self) -> bool {
         self.lock.is_locked()
     }
@@ -271,6 +268,12 @@ impl<T: Absorb> CondLock<T> {
     ///
     /// # Panics
     /// As `absorb` does.
+    ///
+    /// ```
+    /// let mut count = sync::CondLock::new(0_i64, 32);
+    /// *count.get_mut() += 1;
+    /// assert_eq!(*count.lock(), 1);
+    /// ```
     pub fn get_mut(&mut self) -> &mut T {
         let pending = self.slots.take_all();
         if pending != 0 {
@@ -285,6 +288,12 @@ impl<T: Absorb> CondLock<T> {
     ///
     /// # Panics
     /// As `absorb` does.
+    ///
+    /// ```
+    /// let count = sync::CondLock::new(0_i64, 32);
+    /// count.update(3, |_| ());
+    /// assert_eq!(count.into_inner(), 3);
+    /// ```
     pub fn into_inner(mut self) -> T {
         self.get_mut();
         self.lock.into_inner().into_inner()
@@ -310,35 +319,5 @@ impl<T: fmt::Debug> fmt::Debug for CondLock<T> {
             .field("pending", &self.slots.pending())
             .field("cap", &self.cap)
             .finish_non_exhaustive()
-    }
-}
-
-/// A hold of a [`CondLock`], with everything folded in that was pending when it began; dropping the guard releases the
-/// lock. What others defer meanwhile is not seen through it.
-///
-/// ```
-/// let count = sync::CondLock::new(0_i64, 32);
-/// let mut guard = count.lock();
-/// count.update(1, |_| ()); // deferred
-/// assert_eq!(*guard, 0);
-/// *guard = 10;
-/// drop(guard);
-/// assert_eq!(count.into_inner(), 11);
-/// ```
-#[derive(Debug)]
-#[must_use = "the lock is let go at once if the guard is not kept"]
-pub struct CondGuard<'a, T>(WriteGuard<'a, T>);
-
-impl<T> Deref for CondGuard<'_, T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        &self.0
-    }
-}
-
-impl<T> DerefMut for CondGuard<'_, T> {
-    fn deref_mut(&mut self) -> &mut T {
-        &mut self.0
     }
 }

@@ -66,17 +66,33 @@ pub struct DeferredCounter {
 
 impl DeferredCounter {
     /// A counter at 0 whose slots hold at most 32 each: [`max_lag`](Self::max_lag) is 2048.
+    ///
+    /// ```
+    /// let counter = sync::DeferredCounter::new();
+    /// assert_eq!(counter.exact(), 0);
+    /// ```
     pub fn new() -> Self {
         Self::with_cap(32)
     }
 
     /// A counter at 0 whose slots hold at most `cap` each; with 0, nothing is ever deferred.
+    ///
+    /// ```
+    /// let counter = sync::DeferredCounter::with_cap(0); // nothing is ever deferred
+    /// assert_eq!(counter.add(3), sync::Counted::Now(3));
+    /// ```
     pub fn with_cap(cap: u32) -> Self {
         Self { total: CondLock::new(0, cap), published: AtomicI64::new(0) }
     }
 
     /// Adds `n`. Waits only if the thread's slot is at its cap and the lock is busy: lock-free below the cap, blocking
     /// at it.
+    ///
+    /// ```
+    /// let counter = sync::DeferredCounter::new();
+    /// // Alone, a thread finds the lock free.
+    /// assert_eq!(counter.add(3), sync::Counted::Now(3));
+    /// ```
     pub fn add(&self, n: i32) -> Counted {
         self.total.update(n, |total| self.publish(*total)).map_or(Counted::Later, Counted::Now)
     }
@@ -89,6 +105,12 @@ impl DeferredCounter {
 
     /// The count without what is pending: one load, wait-free. Off by at most [`max_lag`](Self::max_lag), and
     /// the additions under way (SY-12).
+    ///
+    /// ```
+    /// let counter = sync::DeferredCounter::new();
+    /// counter.add(3);
+    /// assert!((3 - counter.approx()).unsigned_abs() <= counter.max_lag());
+    /// ```
     pub fn approx(&self) -> i64 {
         // Relaxed: as in `publish`.
         self.published.load(Ordering::Relaxed)
@@ -115,6 +137,10 @@ impl DeferredCounter {
 
     /// The most that [`approx`](Self::approx) can be off by, in either direction: `cap` x 32 x 2, twice what the slots
     /// hold, since they may fill again while what they held is being folded in.
+    ///
+    /// ```
+    /// assert_eq!(sync::DeferredCounter::with_cap(32).max_lag(), 2048);
+    /// ```
     pub fn max_lag(&self) -> u64 {
         2 * self.total.max_lag()
     }
@@ -158,15 +184,31 @@ impl ShardedCounter {
     const SLACK: i64 = (2 * BATCH * (SLOTS as u64 + 1)) as i64;
 
     /// The most that [`approx`](Self::approx) can be off by, but for the additions under way.
+    ///
+    /// ```
+    /// assert_eq!(sync::ShardedCounter::MAX_LAG, 16_896);
+    /// ```
     pub const MAX_LAG: u64 = Self::SLACK as u64;
 
     /// A counter at 0.
+    ///
+    /// ```
+    /// let counter = sync::ShardedCounter::new();
+    /// assert_eq!(counter.sum(), 0);
+    /// ```
     pub fn new() -> Self {
         Self { base: AtomicI64::new(0), shards: Slots::new(), folding: LwLock::new(()) }
     }
 
     /// Adds `n`. Wait-free as long as the shard holds less than 256 either way; beyond that it folds the shard into
     /// the base, and from 512 on it may wait for others that do. Sums beyond the type's range wrap.
+    ///
+    /// ```
+    /// let counter = sync::ShardedCounter::new();
+    /// counter.add(5);
+    /// counter.add(-2);
+    /// assert_eq!(counter.sum(), 3);
+    /// ```
     pub fn add(&self, n: i64) {
         let shard = self.shards.mine();
         let held = shard.add(n).unsigned_abs();
@@ -186,6 +228,14 @@ impl ShardedCounter {
 
     /// The count without what is in the shards: one load, wait-free. Off by at most 16,896 (2 x 256 x 33), and the
     /// additions under way (SY-12).
+    ///
+    /// ```
+    /// let counter = sync::ShardedCounter::new();
+    /// counter.add(100);
+    /// assert_eq!(counter.approx(), 0); // still in its shard
+    /// counter.add(1_000_000);
+    /// assert_eq!(counter.approx(), 1_000_100);
+    /// ```
     pub fn approx(&self) -> i64 {
         // Relaxed: as in `fold`.
         self.base.load(Ordering::Relaxed)
@@ -193,6 +243,16 @@ impl ShardedCounter {
 
     /// The count: every addition that happens before the call, and of the others only those that are under way (SY-12).
     /// 33 loads. Blocking: waits for those who fold.
+    ///
+    /// ```
+    /// let counter = sync::ShardedCounter::new();
+    /// std::thread::scope(|s| {
+    ///     for _ in 0..4 {
+    ///         s.spawn(|| counter.add(10));
+    ///     }
+    /// });
+    /// assert_eq!(counter.sum(), 40);
+    /// ```
     pub fn sum(&self) -> i64 {
         let _nobody_folds = self.folding.read();
         self.approx().wrapping_add(self.shards.pending())
@@ -200,6 +260,12 @@ impl ShardedCounter {
 
     /// How the count compares with `value`: one load if they are more than 16,896 apart, else a [`sum`](Self::sum),
     /// with what that says of the additions under way.
+    ///
+    /// ```
+    /// let counter = sync::ShardedCounter::new();
+    /// counter.add(100);
+    /// assert!(counter.compare(99).is_gt() && counter.compare(100).is_eq());
+    /// ```
     pub fn compare(&self, value: i64) -> cmp::Ordering {
         let base = self.approx();
         match base.checked_sub(value) {

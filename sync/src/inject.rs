@@ -101,11 +101,27 @@ mod on {
 
     impl Forced {
         /// How often the outcome was forced so far.
+        ///
+        /// ```
+        /// use sync::inject::{Point, force};
+        ///
+        /// let script = force(Point::TryLock, 0b1);
+        /// assert!(sync::LwLock::new(()).try_write().is_none());
+        /// assert_eq!(script.fired(), 1);
+        /// ```
         pub fn fired(&self) -> u64 {
             with(self.point, |script| script.get().fired).unwrap_or(0)
         }
 
         /// How often the point was passed so far.
+        ///
+        /// ```
+        /// use sync::inject::{Point, force};
+        ///
+        /// let script = force(Point::TryLock, 0b10);
+        /// assert!(sync::LwLock::new(()).try_write().is_some());
+        /// assert_eq!((script.passes(), script.fired()), (1, 0));
+        /// ```
         pub fn passes(&self) -> u64 {
             with(self.point, |script| script.get().passes).unwrap_or(0)
         }

@@ -65,6 +65,14 @@ unsafe impl<T: ?Sized + Send + Sync> Sync for LwLock<T> {}
 
 impl<T> LwLock<T> {
     /// A free lock that guards `value`. `const`, except under loom: a lock can be a `static`.
+    ///
+    /// ```
+    /// use sync::LwLock;
+    ///
+    /// static NAMES: LwLock<Vec<&str>> = LwLock::new(Vec::new());
+    /// NAMES.write().push("one");
+    /// assert_eq!(NAMES.read().len(), 1);
+    /// ```
     #[cfg(not(all(loom, feature = "loom")))]
     pub const fn new(value: T) -> Self {
         Self { raw: RawLwLock::new(Membership::NONE), data: UnsafeCell::new(value) }
@@ -97,6 +105,12 @@ impl<T> LwLock<T> {
     }
 
     /// The value, out of the lock. Nobody uses the lock any more, though a guard may have been forgotten.
+    ///
+    /// ```
+    /// let lock = sync::LwLock::new(vec![1]);
+    /// lock.write().push(2);
+    /// assert_eq!(lock.into_inner(), [1, 2]);
+    /// ```
     pub fn into_inner(self) -> T {
         self.data.into_inner()
     }
@@ -187,6 +201,14 @@ impl<T: ?Sized> LwLock<T> {
     ///
     /// # Panics
     /// With 16,777,215 readers present; in debug builds, if it would wait for ever for a lock that this thread holds.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let lock = sync::LwLock::new(7);
+    /// let seen = lock.try_read_for(Duration::from_millis(1)).map(|value| *value);
+    /// assert_eq!(seen, Some(7));
+    /// ```
     pub fn try_read_for(&self, timeout: Duration) -> Option<ReadGuard<'_, T>> {
         self.lock_for(Mode::Shared, timeout).then(|| ReadGuard::new(self))
     }
@@ -265,16 +287,34 @@ impl<T: ?Sized> LwLock<T> {
     /// Whether anybody held the lock a moment ago. A hint: it says nothing about now, and orders nothing.
     ///
     /// Wait-free: one load.
+    ///
+    /// ```
+    /// let lock = sync::LwLock::new(());
+    /// let reader = lock.read();
+    /// assert!(lock.is_locked() && !lock.is_write_locked());
+    /// ```
     pub fn is_locked(&self) -> bool {
         self.raw.state().is_locked()
     }
 
     /// Whether a writer held the lock a moment ago. A hint, as [`is_locked`](Self::is_locked). Wait-free.
+    ///
+    /// ```
+    /// let lock = sync::LwLock::new(());
+    /// let writer = lock.write();
+    /// assert!(lock.is_write_locked());
+    /// ```
     pub fn is_write_locked(&self) -> bool {
         self.raw.state().is_write_locked()
     }
 
     /// The value: a unique reference needs no lock, also if a guard was forgotten.
+    ///
+    /// ```
+    /// let mut lock = sync::LwLock::new(1);
+    /// *lock.get_mut() += 1;
+    /// assert_eq!(*lock.read(), 2);
+    /// ```
     pub fn get_mut(&mut self) -> &mut T {
         self.data.exclusive()
     }

@@ -66,6 +66,11 @@ pub struct ProgressLock<T: ?Sized> {
 
 impl<T> ProgressLock<T> {
     /// A free lock that guards `value`; its progress is 0.
+    ///
+    /// ```
+    /// let lock = sync::ProgressLock::new(vec![1]);
+    /// assert_eq!((lock.progress(), lock.read().len()), (0, 1));
+    /// ```
     #[cfg(not(all(loom, feature = "loom")))]
     pub const fn new(value: T) -> Self {
         Self { progress: AtomicU64::new(0), lock: LwLock::new(value) }
@@ -78,6 +83,11 @@ impl<T> ProgressLock<T> {
     }
 
     /// The value, out of the lock.
+    ///
+    /// ```
+    /// let lock = sync::ProgressLock::new(vec![1]);
+    /// assert_eq!(lock.into_inner(), [1]);
+    /// ```
     pub fn into_inner(self) -> T {
         self.lock.into_inner()
     }
@@ -85,28 +95,60 @@ impl<T> ProgressLock<T> {
 
 impl<T: ?Sized> ProgressLock<T> {
     /// As [`LwLock::read`], panics included.
+    ///
+    /// ```
+    /// let lock = sync::ProgressLock::new(vec![1]);
+    /// assert_eq!(*lock.read(), [1]);
+    /// ```
     #[track_caller]
     pub fn read(&self) -> ReadGuard<'_, T> {
         self.lock.read()
     }
 
     /// As [`LwLock::try_read`]: `None` if it would have to wait.
+    ///
+    /// ```
+    /// let lock = sync::ProgressLock::new(vec![1]);
+    /// let writer = lock.write();
+    /// assert!(lock.try_read().is_none());
+    /// ```
     pub fn try_read(&self) -> Option<ReadGuard<'_, T>> {
         self.lock.try_read()
     }
 
     /// As [`LwLock::write`], panics included.
+    ///
+    /// ```
+    /// let lock = sync::ProgressLock::new(vec![1]);
+    /// let mut writer = lock.write();
+    /// writer.push(2);
+    /// writer.set_progress(2);
+    /// assert_eq!(lock.progress(), 2); // while the lock is still held
+    /// ```
     #[track_caller]
     pub fn write(&self) -> ProgressGuard<'_, T> {
         ProgressGuard { guard: self.lock.write(), lock: self }
     }
 
     /// As [`LwLock::try_write`]: `None` if it would have to wait.
+    ///
+    /// ```
+    /// let lock = sync::ProgressLock::new(vec![1]);
+    /// let reader = lock.read();
+    /// assert!(lock.try_write().is_none());
+    /// ```
     pub fn try_write(&self) -> Option<ProgressGuard<'_, T>> {
         Some(ProgressGuard { guard: self.lock.try_write()?, lock: self })
     }
 
     /// As [`LwLock::write_or_wait`], panics included.
+    ///
+    /// ```
+    /// let lock = sync::ProgressLock::new(vec![1]);
+    /// // Nobody else is at it, so this thread does the work.
+    /// let mut writer = lock.write_or_wait().expect("the lock is free");
+    /// writer.set_progress(1);
+    /// ```
     #[track_caller]
     pub fn write_or_wait(&self) -> Option<ProgressGuard<'_, T>> {
         Some(ProgressGuard { guard: self.lock.write_or_wait()?, lock: self })
@@ -138,12 +180,24 @@ impl<T: ?Sized> ProgressLock<T> {
 
     /// The progress published last, 0 at first. What its publisher did before happens before the return. Wait-free:
     /// one load.
+    ///
+    /// ```
+    /// let lock = sync::ProgressLock::new(vec![1]);
+    /// lock.write().set_progress(7);
+    /// assert_eq!(lock.progress(), 7);
+    /// ```
     pub fn progress(&self) -> u64 {
         // ORD(SY-PROGRESS acq): what its publisher did before.
         self.progress.load(Ordering::Acquire)
     }
 
     /// The value: a unique reference needs no lock.
+    ///
+    /// ```
+    /// let mut lock = sync::ProgressLock::new(1);
+    /// *lock.get_mut() += 1;
+    /// assert_eq!(lock.into_inner(), 2);
+    /// ```
     pub fn get_mut(&mut self) -> &mut T {
         self.lock.get_mut()
     }
@@ -181,6 +235,13 @@ impl<'a, T: ?Sized> ProgressGuard<'a, T> {
     /// Publishes `progress` and wakes exactly those for whom it is news: who wait for another than theirs (SY-13).
     ///
     /// Wait-free if nobody waits; else it takes the mutex of the lock's queue, which nobody holds for long.
+    ///
+    /// ```
+    /// let lock = sync::ProgressLock::new(vec![1]);
+    /// let mut writer = lock.write();
+    /// writer.set_progress(3);
+    /// assert_eq!(lock.wait_past(2), sync::Progress::Changed(3));
+    /// ```
     pub fn set_progress(&mut self, progress: u64) {
         self.store(progress);
         self.lock.lock.raw().tell_progress(progress);
@@ -201,6 +262,12 @@ impl<'a, T: ?Sized> ProgressGuard<'a, T> {
     }
 
     /// As [`WriteGuard::downgrade`]: the exclusive hold ends, and with it every [`wait_past`](ProgressLock::wait_past).
+    ///
+    /// ```
+    /// let lock = sync::ProgressLock::new(vec![1]);
+    /// let reader = lock.write().downgrade();
+    /// assert!(lock.try_read().is_some() && reader.len() == 1);
+    /// ```
     pub fn downgrade(self) -> ReadGuard<'a, T> {
         self.guard.downgrade()
     }

@@ -49,6 +49,11 @@ pub struct SeqLock<T> {
 
 impl<T: NoUninit + AnyBitPattern> SeqLock<T> {
     /// A lock that holds `value`.
+    ///
+    /// ```
+    /// let lock = sync::SeqLock::new([1_u64, 2]);
+    /// assert_eq!(lock.read(), [1, 2]);
+    /// ```
     #[cfg(not(all(loom, feature = "loom")))]
     pub const fn new(value: T) -> Self {
         Self {
@@ -73,6 +78,12 @@ impl<T: NoUninit + AnyBitPattern> SeqLock<T> {
     /// A copy of the value, as some writer published it.
     ///
     /// Wait-free for 16 tries, each as [`try_read`](Self::try_read); then blocking, for one publication (SY-14).
+    ///
+    /// ```
+    /// let lock = sync::SeqLock::new([1_u64, 2]);
+    /// let [low, high] = lock.read(); // of one moment
+    /// assert!(low < high);
+    /// ```
     #[inline(always)] // A copy that is returned through memory costs more than the rest of the read.
     pub fn read(&self) -> T {
         let mut tries = 0;
@@ -133,6 +144,12 @@ impl<T: NoUninit + AnyBitPattern> SeqLock<T> {
     }
 
     /// As [`write`](Self::write), or `None` if there is another writer. Lock-free.
+    ///
+    /// ```
+    /// let lock = sync::SeqLock::new([1_u64, 2]);
+    /// let writer = lock.try_write().expect("there is no other");
+    /// assert!(std::thread::scope(|s| s.spawn(|| lock.try_write().is_none()).join().unwrap()));
+    /// ```
     pub fn try_write(&self) -> Option<SeqLockGuard<'_, T>> {
         let writer = self.writers.try_write()?;
         Some(SeqLockGuard::new(self, writer))
@@ -149,11 +166,22 @@ impl<T: NoUninit + AnyBitPattern> SeqLock<T> {
 #[cfg(not(all(loom, feature = "loom")))]
 impl<T> SeqLock<T> {
     /// The value, through the exclusive reference: needs no lock and raises no stamp. Not under loom.
+    ///
+    /// ```
+    /// let mut lock = sync::SeqLock::new([1_u64, 2]);
+    /// lock.get_mut()[0] = 0;
+    /// assert_eq!(lock.read(), [0, 2]);
+    /// ```
     pub fn get_mut(&mut self) -> &mut T {
         self.words.get_mut()
     }
 
     /// The value, out of the lock. Not under loom.
+    ///
+    /// ```
+    /// let lock = sync::SeqLock::new([1_u64, 2]);
+    /// assert_eq!(lock.into_inner(), [1, 2]);
+    /// ```
     pub fn into_inner(self) -> T {
         self.words.into_inner()
     }
@@ -205,6 +233,15 @@ impl<'a, T: NoUninit + AnyBitPattern> SeqLockGuard<'a, T> {
     }
 
     /// Publishes the copy as it is now and goes on as the writer. Waits at most for a torn reader that is just copying.
+    ///
+    /// ```
+    /// let lock = sync::SeqLock::new([1_u64, 2]);
+    /// let mut writer = lock.write();
+    /// *writer = [3, 4];
+    /// assert_eq!(lock.read(), [1, 2]);
+    /// writer.publish();
+    /// assert_eq!(lock.read(), [3, 4]);
+    /// ```
     pub fn publish(&mut self) {
         self.lock.publish(&self.copy);
     }

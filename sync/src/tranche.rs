@@ -37,6 +37,12 @@ pub struct Tranche {
 
 impl Tranche {
     /// A family without locks. `const`: a tranche is as a rule a `static`.
+    ///
+    /// ```
+    /// static SESSIONS: sync::Tranche = sync::Tranche::new("sessions");
+    /// let lock = sync::LwLock::in_tranche((), &SESSIONS);
+    /// drop(lock.read());
+    /// ```
     pub const fn new(name: &'static str) -> Self {
         Self {
             name,
@@ -46,6 +52,10 @@ impl Tranche {
     }
 
     /// The family's name.
+    ///
+    /// ```
+    /// assert_eq!(sync::Tranche::new("sessions").name(), "sessions");
+    /// ```
     pub const fn name(&self) -> &'static str {
         self.name
     }

@@ -44,6 +44,11 @@ pub struct Seen(u64);
 
 impl Stamp {
     /// A stamp for data that is stable.
+    ///
+    /// ```
+    /// let stamp = sync::Stamp::new();
+    /// assert!(stamp.read().is_some());
+    /// ```
     #[cfg(not(all(loom, feature = "loom")))]
     pub const fn new() -> Self {
         Self(AtomicU64::new(0))
@@ -56,6 +61,12 @@ impl Stamp {
     }
 
     /// Begins a read; `None` between [`open`](Self::open) and [`close`](Self::close).
+    ///
+    /// ```
+    /// let stamp = sync::Stamp::new();
+    /// stamp.open();
+    /// assert!(stamp.read().is_none()); // a write is under way
+    /// ```
     #[inline]
     pub fn read(&self) -> Option<Seen> {
         // ORD(SY-STAMP acq): the data of the write that this stamp closed.
@@ -65,6 +76,12 @@ impl Stamp {
 
     /// Ends a read: whether all that was read since [`read`](Self::read) is of one version. If not, the read is torn,
     /// and what it copied must not be used.
+    ///
+    /// ```
+    /// let stamp = sync::Stamp::new();
+    /// let seen = stamp.read().expect("nobody writes");
+    /// assert!(stamp.validate(seen));
+    /// ```
     #[inline]
     #[must_use]
     pub fn validate(&self, seen: Seen) -> bool {
@@ -78,6 +95,13 @@ impl Stamp {
     ///
     /// # Panics
     /// In debug builds, if the stamp is open already.
+    ///
+    /// ```
+    /// let stamp = sync::Stamp::new();
+    /// stamp.open();
+    /// // ... the words are stored here, relaxed ...
+    /// stamp.close();
+    /// ```
     pub fn open(&self) {
         // Relaxed: only the one writer stores.
         let stamp = self.0.load(Ordering::Relaxed);
@@ -93,6 +117,13 @@ impl Stamp {
     ///
     /// # Panics
     /// In debug builds, if the stamp is not open.
+    ///
+    /// ```
+    /// let stamp = sync::Stamp::new();
+    /// stamp.open();
+    /// stamp.close();
+    /// assert!(stamp.read().is_some());
+    /// ```
     pub fn close(&self) {
         // Relaxed: only the one writer stores.
         let stamp = self.0.load(Ordering::Relaxed);
