@@ -20,7 +20,7 @@ pub trait Absorb {
     /// Adds `n`. Runs while the lock is held; must not use the lock. If it panics, `n` stays pending (SY-9).
     fn absorb(&mut self, n: i64);
 
-    /// Hears of an [`update`](CondLock::update) that met the lock busy and waited for it, its slot being at the cap.
+    /// Hears of an [`update`](crate::CondLock::update) that met the lock busy and waited for it, its slot being at the cap.
     /// Runs after `absorb`, while the lock is held; must not use the lock. Does nothing unless you count such waits.
     fn waited(&mut self) {}
 }

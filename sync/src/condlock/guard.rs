@@ -3,7 +3,7 @@
 use crate::lwlock::WriteGuard;
 use core::ops::{Deref, DerefMut};
 
-/// A hold of a [`CondLock`], with everything folded in that was pending when it began; dropping the guard releases the
+/// A hold of a [`CondLock`](crate::CondLock), with everything folded in that was pending when it began; dropping the guard releases the
 /// lock. What others defer meanwhile is not seen through it.
 ///
 /// ```
