@@ -37,6 +37,7 @@ mod codec;
 mod error;
 mod feed;
 mod files;
+mod following;
 mod frame;
 mod hasher;
 mod header;
@@ -49,6 +50,7 @@ mod reader;
 mod record;
 mod recover;
 pub(crate) mod ring;
+mod rows;
 mod standby;
 mod stored;
 mod telling;
@@ -61,14 +63,26 @@ pub use error::RedoError;
 #[doc(hidden)]
 pub use files::{Call, Faults};
 pub use hasher::{SeededHasher, SeededState};
-pub use logged::{Logged, LoggedMap, LoggedMultiMap, PinnedLogged, Rows};
+pub use logged::{Logged, LoggedMap, LoggedMultiMap, PinnedLogged};
 pub use options::{Kind, Options};
 pub use reader::Reader;
 pub use record::{Ntuples, Record};
 pub use recover::{OpenOptions, Opened, Recovery, open};
+pub use rows::Rows;
 pub use standby::Standby;
 
 /// When a change's call returns.
+///
+/// ```
+/// use lhash::redo::{Durability, LoggedMap, Options};
+///
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("log");
+/// let map: LoggedMap<u64, u64> = Options::new().durability(Durability::Sync).create(&path)?;
+/// map.pin().insert(1, 2)?; // on the disk when it returns
+/// assert_eq!(map.fsyncs(), 1);
+/// # Ok::<(), lhash::redo::RedoError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
     /// When the change is in memory and its record in the log's buffer: a crash may lose the last changes, in the

@@ -5,6 +5,8 @@
 //!
 //! Next: `api/listed.rs`, which items are listed and how.
 
+#[cfg(test)]
+mod examples;
 mod listed;
 
 use std::collections::BTreeSet;

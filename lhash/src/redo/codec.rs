@@ -41,11 +41,34 @@ pub trait Codec: Sized {
 }
 
 /// Bytes that are those of no value.
+///
+/// ```
+/// use lhash::redo::{Codec, DecodeError};
+///
+/// #[derive(Debug, PartialEq)]
+/// struct Even(u64);
+///
+/// impl Codec for Even {
+///     fn encode(&self, out: &mut Vec<u8>) {
+///         self.0.encode(out);
+///     }
+///
+///     fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+///         let number = u64::decode(bytes)?;
+///         if number % 2 == 0 { Ok(Self(number)) } else { Err(DecodeError::new("an odd number")) }
+///     }
+/// }
+/// assert!(Even::decode(&3_u64.to_le_bytes()).is_err());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeError(String);
 
 impl DecodeError {
     /// An error that says why.
+    ///
+    /// ```
+    /// assert!(lhash::redo::DecodeError::new("an odd number").to_string().contains("odd"));
+    /// ```
     pub fn new(why: impl Into<String>) -> Self {
         Self(why.into())
     }

@@ -7,6 +7,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Why a logged map, its recovery or a standby can't do what it was asked for.
+///
+/// ```
+/// use lhash::redo::{LoggedMap, Options, RedoError};
+///
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("log");
+/// let first: LoggedMap<u64, u64> = Options::new().create(&path)?;
+/// let second: Result<LoggedMap<u64, u64>, _> = Options::new().create(&path);
+/// assert!(matches!(second, Err(RedoError::Io { .. }))); // there is a log already
+/// # Ok::<(), lhash::redo::RedoError>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum RedoError {

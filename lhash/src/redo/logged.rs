@@ -5,7 +5,8 @@ use super::Durability;
 use super::codec::Codec;
 use super::error::RedoError;
 use super::hasher::{SeededHasher, SeededState};
-use super::stored::{Row, Stored};
+use super::rows::Rows;
+use super::stored::Row;
 use super::telling::Logger;
 use super::writing::Writing;
 use crate::Stats;
@@ -41,11 +42,37 @@ use core::marker::PhantomData;
 pub type LoggedMap<K, V, S = SeededState> = Logged<K, V, Map, S>;
 
 /// A multimap whose every change is in a redo log: a [`Logged`].
+///
+/// ```
+/// use lhash::redo::{LoggedMultiMap, Options};
+///
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("log");
+/// let index: LoggedMultiMap<u64, u64> = Options::new().create(&path)?;
+/// let pin = index.pin();
+/// pin.insert(1, 10)?;
+/// pin.insert(1, 11)?;
+/// assert_eq!(pin.count(&1), 2);
+/// # Ok::<(), lhash::redo::RedoError>(())
+/// ```
 pub type LoggedMultiMap<K, V, S = SeededState> = Logged<K, V, MultiMap, S>;
 
 /// A map or multimap whose every change is in a redo log: with [`Durability::Sync`] on the disk before the change's call
 /// returns, with [`Durability::Buffered`] after the next [`flush`](Self::flush). Made by
 /// [`Options::create`](super::Options::create) and [`open`](super::open).
+///
+/// ```
+/// use lhash::redo::{LoggedMap, Options};
+///
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("log");
+/// let map: LoggedMap<u64, String> = Options::new().create(&path)?;
+/// let pin = map.pin();
+/// pin.insert(1, "one".to_owned())?;
+/// map.flush()?; // all of it is on the disk
+/// assert_eq!(pin.get(&1).map(String::as_str), Some("one"));
+/// # Ok::<(), lhash::redo::RedoError>(())
+/// ```
 pub struct Logged<K, V, M, S = SeededState> {
     pub(crate) table: Owner<Row<K, V>, 7>,
     pub(crate) hasher: S,
@@ -55,21 +82,65 @@ pub struct Logged<K, V, M, S = SeededState> {
 
 impl<K, V, M, S> Logged<K, V, M, S> {
     /// Pins the map for this thread; see [`LHashMap::pin`](crate::LHashMap::pin).
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, String> = Options::new().create(&path)?;
+    /// assert!(map.pin().insert(1, "one".to_owned())?.is_none());
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn pin(&self) -> PinnedLogged<'_, K, V, M, S> {
         PinnedLogged { map: self, pin: Pin::new() }
     }
 
     /// The number of entries; see [`LHashMap::len`](crate::LHashMap::len).
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, String> = Options::new().create(&path)?;
+    /// let pin = map.pin();
+    /// pin.insert(1, "one".to_owned())?;
+    /// assert_eq!((map.len(), map.is_empty()), (1, false));
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn len(&self) -> usize {
         usize::try_from(self.table.meta.approx().max(0)).unwrap_or(usize::MAX)
     }
 
     /// Whether [`len`](Self::len) is 0.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, String> = Options::new().create(&path)?;
+    /// assert!(map.is_empty());
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Figures of the table.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, String> = Options::new().create(&path)?;
+    /// let pin = map.pin();
+    /// pin.insert(1, "one".to_owned())?;
+    /// assert_eq!(map.stats().ntuples, 1);
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn stats(&self) -> Stats {
         self.table.stats()
     }
@@ -78,21 +149,70 @@ impl<K, V, M, S> Logged<K, V, M, S> {
     ///
     /// # Errors
     /// If they could not be written, now or earlier.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, String> = Options::new().create(&path)?;
+    /// let pin = map.pin();
+    /// pin.insert(1, "one".to_owned())?;
+    /// map.flush()?;
+    /// assert!(map.fsyncs() >= 1);
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn flush(&self) -> Result<(), RedoError> {
         self.logger.flush()
     }
 
     /// The position in the log after the last record that has a place, in bytes.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, String> = Options::new().create(&path)?;
+    /// let before = map.lsn();
+    /// map.pin().insert(1, "one".to_owned())?;
+    /// assert!(map.lsn() > before); // by the bytes of its record
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn lsn(&self) -> u64 {
         self.logger.lsn()
     }
 
     /// How many records were given a place since the map was made or opened.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, String> = Options::new().create(&path)?;
+    /// let pin = map.pin();
+    /// pin.insert(1, "one".to_owned())?;
+    /// assert_eq!(map.records(), 1);
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn records(&self) -> u64 {
         self.logger.records()
     }
 
     /// How often the log was brought to the disk since then.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, String> = Options::new().create(&path)?;
+    /// let pin = map.pin();
+    /// pin.insert(1, "one".to_owned())?;
+    /// assert_eq!(map.fsyncs(), 0); // buffered
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn fsyncs(&self) -> u64 {
         self.logger.fsyncs()
     }
@@ -104,6 +224,16 @@ impl<K, V, M, S> Logged<K, V, M, S> {
     }
 
     /// When a change's call returns.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, String> = Options::new().create(&path)?;
+    /// assert_eq!(map.durability(), lhash::redo::Durability::Buffered);
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn durability(&self) -> Durability {
         self.logger.durability
     }
@@ -122,6 +252,18 @@ impl<K: fmt::Debug, V: fmt::Debug, M, S> fmt::Debug for Logged<K, V, M, S> {
 }
 
 /// A logged map or multimap with a pin; see [`Pinned`](crate::Pinned). Its operations are those of [`Logged`]'s kind.
+///
+/// ```
+/// use lhash::redo::{LoggedMap, Options};
+///
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("log");
+/// let map: LoggedMap<u64, String> = Options::new().create(&path)?;
+/// let pin = map.pin();
+/// pin.insert(1, "one".to_owned())?;
+/// assert!(pin.contains_key(&1)); // and what is found lives as long as the pin
+/// # Ok::<(), lhash::redo::RedoError>(())
+/// ```
 pub struct PinnedLogged<'a, K, V, M, S = SeededState> {
     pub(crate) map: &'a Logged<K, V, M, S>,
     pub(crate) pin: Pin,
@@ -143,11 +285,36 @@ impl<K, V, M, S> PinnedLogged<'_, K, V, M, S> {
     }
 
     /// Lets go of all that was found under this pin, and pins anew.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, String> = Options::new().create(&path)?;
+    /// let mut pin = map.pin();
+    /// pin.insert(1, "one".to_owned())?;
+    /// pin.remove(&1)?;
+    /// pin.repin(); // what was removed may be dropped now
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn repin(&mut self) {
         self.pin.repin();
     }
 
     /// All entries; see [`Pinned::iter`](crate::Pinned::iter).
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, String> = Options::new().create(&path)?;
+    /// let pin = map.pin();
+    /// pin.insert(1, "one".to_owned())?;
+    /// assert_eq!(pin.iter().count(), 1);
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn iter(&self) -> Rows<'_, K, V> {
         Rows(Iter(Entries::new(self.table(), &self.pin)))
     }
@@ -163,24 +330,20 @@ where
     ///
     /// # Errors
     /// If the log can't be written, now or earlier. Some may be removed then and others not.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, String> = Options::new().create(&path)?;
+    /// let pin = map.pin();
+    /// pin.insert(1, "one".to_owned())?;
+    /// pin.clear()?;
+    /// assert!(map.is_empty());
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn clear(&self) -> Result<(), RedoError> {
         self.writing().remove_where(|_, _| true).map(drop)
-    }
-}
-
-/// The entries of a logged map, in no order.
-pub struct Rows<'p, K, V>(Iter<'p, K, Stored<V>>);
-
-impl<K, V> fmt::Debug for Rows<'_, K, V> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Rows")
-    }
-}
-
-impl<'p, K, V> Iterator for Rows<'p, K, V> {
-    type Item = (&'p K, &'p V);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.0.next().map(|(key, stored)| (key, &stored.value))
     }
 }

@@ -14,6 +14,18 @@ use equivalent::Equivalent;
 
 impl<K, V, S: BuildHasher> PinnedLogged<'_, K, V, Map, S> {
     /// A key's value. Lock-free, also when the log has failed.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, String> = Options::new().create(&path)?;
+    /// let pin = map.pin();
+    /// pin.insert(1, "one".to_owned())?;
+    /// assert_eq!(pin.get(&1), Some(&"one".to_owned()));
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn get<Q: Hash + Equivalent<K> + ?Sized>(&self, key: &Q) -> Option<&V> {
         let hash = self.map.hash(key);
         let entry = self.table().get(hash, &self.pin, |entry| key.equivalent(&entry.key))?;
@@ -21,6 +33,18 @@ impl<K, V, S: BuildHasher> PinnedLogged<'_, K, V, Map, S> {
     }
 
     /// Whether there is such a key.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, String> = Options::new().create(&path)?;
+    /// let pin = map.pin();
+    /// pin.insert(1, "one".to_owned())?;
+    /// assert!(pin.contains_key(&1) && !pin.contains_key(&2));
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn contains_key<Q: Hash + Equivalent<K> + ?Sized>(&self, key: &Q) -> bool {
         self.get(key).is_some()
     }
@@ -44,6 +68,18 @@ where
     ///
     /// # Panics
     /// If there is no memory.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, String> = Options::new().create(&path)?;
+    /// let pin = map.pin();
+    /// pin.insert(1, "one".to_owned())?;
+    /// assert_eq!(pin.insert(1, "eins".to_owned())?, Some(&"one".to_owned()));
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn insert(&self, key: K, value: V) -> Result<Option<&V>, RedoError> {
         let mut value = Some(value);
         match self.compute(key, |_| value.take().map_or(Operation::Keep, Operation::Insert))? {
@@ -60,6 +96,18 @@ where
     ///
     /// # Panics
     /// If there is no memory.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, String> = Options::new().create(&path)?;
+    /// let pin = map.pin();
+    /// pin.insert(1, "one".to_owned())?;
+    /// assert_eq!(pin.update(1, |name| name.to_uppercase())?, Some(&"ONE".to_owned()));
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn update(&self, key: K, f: impl Fn(&V) -> V) -> Result<Option<&V>, RedoError> {
         match self.compute(key, |old| old.map_or(Operation::Keep, |old| Operation::Insert(f(old))))? {
             Computed::Updated { new, .. } => Ok(Some(new)),
@@ -71,6 +119,18 @@ where
     ///
     /// # Errors
     /// As [`insert`](Self::insert).
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, String> = Options::new().create(&path)?;
+    /// let pin = map.pin();
+    /// pin.insert(1, "one".to_owned())?;
+    /// assert_eq!(pin.remove(&1)?, Some(&"one".to_owned()));
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn remove<Q: Hash + Equivalent<K> + ?Sized>(&self, key: &Q) -> Result<Option<&V>, RedoError> {
         let (hash, writing) = (self.map.hash(key), self.writing());
         loop {
@@ -88,6 +148,20 @@ where
     ///
     /// # Panics
     /// If there is no memory.
+    ///
+    /// ```
+    /// use lhash::Operation;
+    /// use lhash::redo::{LoggedMap, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, String> = Options::new().create(&path)?;
+    /// let pin = map.pin();
+    /// pin.insert(1, "one".to_owned())?;
+    /// pin.compute(1, |_| Operation::Remove)?;
+    /// assert!(map.is_empty());
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn compute(
         &self,
         key: K,

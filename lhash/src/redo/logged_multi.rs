@@ -15,6 +15,19 @@ use equivalent::Equivalent;
 
 impl<K, V, S: BuildHasher> PinnedLogged<'_, K, V, MultiMap, S> {
     /// All values of a key, in no order, as they were at one moment. Works also when the log has failed.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMultiMap, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let index: LoggedMultiMap<u64, u64> = Options::new().create(&path)?;
+    /// let pin = index.pin();
+    /// pin.insert(1, 10)?;
+    /// pin.insert(1, 11)?;
+    /// assert_eq!(pin.get_all(&1).sum::<u64>(), 21);
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn get_all<'p, Q: Hash + Equivalent<K> + ?Sized>(
         &'p self,
         key: &'p Q,
@@ -34,11 +47,37 @@ impl<K, V, S: BuildHasher> PinnedLogged<'_, K, V, MultiMap, S> {
     }
 
     /// How many values a key has, at one moment. Walks them.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMultiMap, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let index: LoggedMultiMap<u64, u64> = Options::new().create(&path)?;
+    /// let pin = index.pin();
+    /// pin.insert(1, 10)?;
+    /// pin.insert(1, 11)?;
+    /// assert_eq!(pin.count(&1), 2);
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn count<Q: Hash + Equivalent<K> + ?Sized>(&self, key: &Q) -> usize {
         self.entries_of(key).count()
     }
 
     /// Whether a key has values. Lock-free.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMultiMap, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let index: LoggedMultiMap<u64, u64> = Options::new().create(&path)?;
+    /// let pin = index.pin();
+    /// pin.insert(1, 10)?;
+    /// pin.insert(1, 11)?;
+    /// assert!(pin.contains(&1) && !pin.contains(&2));
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn contains<Q: Hash + Equivalent<K> + ?Sized>(&self, key: &Q) -> bool {
         let hash = self.map.hash(key);
         self.table().get(hash, &self.pin, |entry| key.equivalent(&entry.key)).is_some()
@@ -58,6 +97,19 @@ where
     ///
     /// # Panics
     /// If there is no memory.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMultiMap, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let index: LoggedMultiMap<u64, u64> = Options::new().create(&path)?;
+    /// let pin = index.pin();
+    /// pin.insert(1, 10)?;
+    /// pin.insert(1, 11)?;
+    /// assert_eq!(index.len(), 2);
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn insert(&self, key: K, value: V) -> Result<(), RedoError> {
         self.writing().put_blindly(self.map.hash(&key), key, value)
     }
@@ -66,6 +118,19 @@ where
     ///
     /// # Errors
     /// If the log can't be written, now or earlier.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMultiMap, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let index: LoggedMultiMap<u64, u64> = Options::new().create(&path)?;
+    /// let pin = index.pin();
+    /// pin.insert(1, 10)?;
+    /// pin.insert(1, 11)?;
+    /// assert_eq!(pin.remove_one(&1, &10)?, Some(&10));
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn remove_one<Q, W>(&self, key: &Q, value: &W) -> Result<Option<&V>, RedoError>
     where
         Q: Hash + Equivalent<K> + ?Sized,
@@ -87,6 +152,19 @@ where
     ///
     /// # Errors
     /// If the log can't be written, now or earlier. Some may be removed then and others not.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMultiMap, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let index: LoggedMultiMap<u64, u64> = Options::new().create(&path)?;
+    /// let pin = index.pin();
+    /// pin.insert(1, 10)?;
+    /// pin.insert(1, 11)?;
+    /// assert_eq!(pin.remove_all(&1)?, 2);
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn remove_all<Q: Hash + Equivalent<K> + ?Sized>(&self, key: &Q) -> Result<usize, RedoError> {
         let dead: Vec<SlotWord> = self.entries_of(key).map(|(word, _)| word).collect();
         if dead.is_empty() {
@@ -101,6 +179,19 @@ where
     ///
     /// # Errors
     /// If the log can't be written, now or earlier. Some may be removed then and others not.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMultiMap, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let index: LoggedMultiMap<u64, u64> = Options::new().create(&path)?;
+    /// let pin = index.pin();
+    /// pin.insert(1, 10)?;
+    /// pin.insert(1, 11)?;
+    /// assert_eq!(pin.vacuum(|_, row| *row == 10)?.removed, 1);
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn vacuum(&self, dead: impl FnMut(&K, &V) -> bool) -> Result<Vacuumed, RedoError> {
         let vacuumed = self.writing().remove_where(dead)?;
         let exact = self.table().corrects_count().then_some(vacuumed.live);

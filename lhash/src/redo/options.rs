@@ -18,6 +18,12 @@ use core::marker::PhantomData;
 use std::path::Path;
 
 /// Says whether a key has one value: [`Map`], or any number: [`MultiMap`].
+///
+/// ```
+/// use lhash::redo::Kind;
+///
+/// assert!(lhash::Map::UNIQUE && !lhash::MultiMap::UNIQUE);
+/// ```
 pub trait Kind: sealed::Sealed {
     #[doc(hidden)]
     const UNIQUE: bool;
@@ -65,35 +71,96 @@ impl Default for Options {
 
 impl Options {
     /// Those of [`LHashMap::builder`](crate::LHashMap::builder), `Buffered`, no digests and a random seed.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, u64> = Options::new().create(&path)?;
+    /// assert!(map.is_empty());
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn new() -> Self {
         Self { settings: Builder::new(), seed: None, durability: Durability::Buffered, verify: false }
     }
 
     /// How many entries a bucket has on average before one is split; see [`Builder::fill_factor`].
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, u64> = Options::new().fill_factor(6).create(&path)?;
+    /// assert_eq!(map.stats().fill_factor, 6);
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn fill_factor(mut self, entries: u32) -> Self {
         self.settings = self.settings.fill_factor(entries);
         self
     }
 
     /// There are never fewer buckets; see [`Builder::min_buckets`].
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, u64> = Options::new().min_buckets(64).create(&path)?;
+    /// assert_eq!(map.stats().max_bucket, 63);
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn min_buckets(mut self, buckets: u32) -> Self {
         self.settings = self.settings.min_buckets(buckets);
         self
     }
 
     /// How entries are counted; see [`Builder::count_policy`].
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, u64> = Options::new().count_policy(lhash::CountPolicy::Exact).create(&path)?;
+    /// map.pin().insert(1, 2)?;
+    /// assert_eq!(map.len(), 1);
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn count_policy(mut self, policy: CountPolicy) -> Self {
         self.settings = self.settings.count_policy(policy);
         self
     }
 
     /// When buckets are given back; see [`Builder::shrink`].
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, u64> = Options::new().shrink(lhash::ShrinkPolicy::Never).create(&path)?;
+    /// assert!(map.is_empty());
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn shrink(mut self, policy: ShrinkPolicy) -> Self {
         self.settings = self.settings.shrink(policy);
         self
     }
 
     /// When a change's call returns. Default: [`Durability::Buffered`].
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, u64> = Options::new().durability(lhash::redo::Durability::Sync).create(&path)?;
+    /// map.pin().insert(1, 2)?; // on the disk when it returns
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
         self
@@ -101,12 +168,32 @@ impl Options {
 
     /// Whether the log carries digests, 8 bytes a record and more, so that a standby finds the record at which it came to
     /// differ. Each change looks at all entries of its bucket then. Default: no.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, u64> = Options::new().verify(true).create(&path)?;
+    /// map.pin().insert(1, 2)?; // its record has a digest of the bucket
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn verify(mut self, digests: bool) -> Self {
         self.verify = digests;
         self
     }
 
     /// The hasher's seed. Default: a random one. The log keeps it; who can read the log can find keys that collide.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, u64> = Options::new().seed(7).create(&path)?;
+    /// assert!(map.is_empty()); // the same buckets each time: for tests
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self
@@ -118,6 +205,16 @@ impl Options {
     ///
     /// # Errors
     /// If a setting is out of bounds, or if the log can't be made.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, u64> = Options::new().create(&path)?;
+    /// map.pin().insert(1, 2)?;
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn create<K, V, M, S>(self, path: impl AsRef<Path>) -> Result<Logged<K, V, M, S>, RedoError>
     where
         K: Codec + Hash + Eq + Send + 'static,

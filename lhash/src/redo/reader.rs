@@ -47,6 +47,19 @@ impl Reader {
     ///
     /// # Errors
     /// If it can't be read, or if its first header is none.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options, Reader};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, u64> = Options::new().create(&path)?;
+    /// map.pin().insert(1, 2)?;
+    /// map.flush()?;
+    /// let mut reader = Reader::open(&path)?;
+    /// assert!(reader.read()?.is_some());
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn open(path: impl AsRef<Path>) -> Result<Self, RedoError> {
         let path = path.as_ref();
         let mut later: VecDeque<(u64, PathBuf)> = if path.is_dir() {
@@ -74,18 +87,61 @@ impl Reader {
     }
 
     /// The position after the record read last, in bytes.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options, Reader};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, u64> = Options::new().create(&path)?;
+    /// map.pin().insert(1, 2)?;
+    /// map.flush()?;
+    /// let mut reader = Reader::open(&path)?;
+    /// let start = reader.lsn();
+    /// reader.read()?;
+    /// assert!(reader.lsn() > start);
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     #[must_use]
     pub fn lsn(&self) -> u64 {
         self.header.start + (self.offset - HEADER) as u64
     }
 
     /// The bytes of the record read last, with its frame.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options, Reader};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, u64> = Options::new().create(&path)?;
+    /// map.pin().insert(1, 2)?;
+    /// map.flush()?;
+    /// let mut reader = Reader::open(&path)?;
+    /// reader.read()?;
+    /// assert!(reader.record_bytes() < 100);
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     #[must_use]
     pub fn record_bytes(&self) -> usize {
         self.last
     }
 
     /// Once there are no more records: the bytes after the last one that are no whole record.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options, Reader};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, u64> = Options::new().create(&path)?;
+    /// map.pin().insert(1, 2)?;
+    /// map.flush()?;
+    /// let mut reader = Reader::open(&path)?;
+    /// while reader.read()?.is_some() {}
+    /// assert_eq!(reader.torn_bytes(), 0);
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     #[must_use]
     pub fn torn_bytes(&self) -> u64 {
         self.torn_bytes
@@ -95,6 +151,21 @@ impl Reader {
     ///
     /// # Errors
     /// If a file is damaged and valid records follow, or if it can't be read.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options, Reader};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, u64> = Options::new().create(&path)?;
+    /// map.pin().insert(1, 2)?;
+    /// map.flush()?;
+    /// let mut reader = Reader::open(&path)?;
+    /// let (_, record) = reader.read()?.expect("there is one");
+    /// assert_eq!(record.kind(), "insert");
+    /// assert!(reader.read()?.is_none());
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn read(&mut self) -> Result<Option<(u64, Record<'_>)>, RedoError> {
         loop {
             let why = match frame_at(&self.bytes[self.offset..]) {

@@ -3,6 +3,20 @@
 use super::frame::{FRAME_HEAD, Reading, padded, put, varint_len};
 
 /// What the metapage's count took when a record's change was counted.
+///
+/// ```
+/// use lhash::redo::{LoggedMap, Options, Ntuples, Reader, Record};
+///
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("log");
+/// let map: LoggedMap<u64, u64> = Options::new().create(&path)?;
+/// map.pin().insert(1, 2)?;
+/// map.flush()?;
+/// let mut reader = Reader::open(&path)?;
+/// let (_, record) = reader.read()?.expect("there is one");
+/// assert!(matches!(record, Record::Insert { ntuples: Ntuples::Itself | Ntuples::By(1), .. }));
+/// # Ok::<(), lhash::redo::RedoError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ntuples {
@@ -15,6 +29,20 @@ pub enum Ntuples {
 }
 
 /// A change of the table.
+///
+/// ```
+/// use lhash::redo::{LoggedMap, Options, Reader, Record};
+///
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("log");
+/// let map: LoggedMap<u64, u64> = Options::new().create(&path)?;
+/// map.pin().insert(1, 2)?;
+/// map.flush()?;
+/// let mut reader = Reader::open(&path)?;
+/// let (_, record) = reader.read()?.expect("there is one");
+/// assert!(matches!(record, Record::Insert { key, .. } if key == 1_u64.to_le_bytes()));
+/// # Ok::<(), lhash::redo::RedoError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 #[expect(
@@ -60,6 +88,19 @@ type Entry<'a> = (u8, u32, u32, &'a [u8], &'a [u8], Option<Ntuples>, Option<u64>
 
 impl<'a> Record<'a> {
     /// In one word.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options, Reader};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, u64> = Options::new().create(&path)?;
+    /// map.pin().insert(1, 2)?;
+    /// map.flush()?;
+    /// let mut reader = Reader::open(&path)?;
+    /// assert_eq!(reader.read()?.expect("there is one").1.kind(), "insert");
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -75,6 +116,19 @@ impl<'a> Record<'a> {
     }
 
     /// The bucket: of a split the new one, of a merge the one that goes.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options, Reader};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, u64> = Options::new().create(&path)?;
+    /// map.pin().insert(1, 2)?;
+    /// map.flush()?;
+    /// let mut reader = Reader::open(&path)?;
+    /// assert!(reader.read()?.expect("there is one").1.bucket().is_some());
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     #[must_use]
     pub fn bucket(&self) -> Option<u32> {
         match *self {
@@ -90,6 +144,19 @@ impl<'a> Record<'a> {
     }
 
     /// What the metapage took, where it took another number than the change itself.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options, Reader};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, u64> = Options::new().create(&path)?;
+    /// map.pin().insert(1, 2)?;
+    /// map.flush()?;
+    /// let mut reader = Reader::open(&path)?;
+    /// assert!(reader.read()?.expect("there is one").1.ntuples().is_none_or(|n| n == 1));
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     #[must_use]
     pub fn ntuples(&self) -> Option<i32> {
         match *self {

@@ -19,6 +19,19 @@ use std::path::Path;
 const BATCH: u64 = 256;
 
 /// What was found in a log that was opened.
+///
+/// ```
+/// use lhash::redo::{self, LoggedMap, OpenOptions, Options};
+///
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("log");
+/// let map: LoggedMap<u64, u64> = Options::new().create(&path)?;
+/// map.pin().insert(1, 2)?;
+/// drop(map);
+/// let (map, recovery): (LoggedMap<u64, u64>, _) = redo::open(&path)?;
+/// assert_eq!((recovery.records, recovery.torn_bytes, map.len()), (1, 0, 1));
+/// # Ok::<(), lhash::redo::RedoError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Recovery {
@@ -31,9 +44,35 @@ pub struct Recovery {
 }
 
 /// A map that was rebuilt, and what was found.
+///
+/// ```
+/// use lhash::redo::{self, LoggedMap, Opened, Options, SeededState};
+///
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("log");
+/// let map: LoggedMap<u64, u64> = Options::new().create(&path)?;
+/// map.pin().insert(1, 2)?;
+/// drop(map);
+/// let (map, _): Opened<u64, u64, lhash::Map, SeededState> = redo::open(&path)?;
+/// assert_eq!(map.len(), 1);
+/// # Ok::<(), lhash::redo::RedoError>(())
+/// ```
 pub type Opened<K, V, M, S> = (Logged<K, V, M, S>, Recovery);
 
 /// How a log is opened.
+///
+/// ```
+/// use lhash::redo::{LoggedMap, OpenOptions, Options};
+///
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("log");
+/// let map: LoggedMap<u64, u64> = Options::new().create(&path)?;
+/// map.pin().insert(1, 2)?;
+/// drop(map);
+/// let (map, _): (LoggedMap<u64, u64>, _) = OpenOptions::new().open(&path)?;
+/// assert_eq!(map.len(), 1);
+/// # Ok::<(), lhash::redo::RedoError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 #[must_use = "nothing is opened until open() is called"]
 pub struct OpenOptions {
@@ -42,11 +81,38 @@ pub struct OpenOptions {
 
 impl OpenOptions {
     /// With [`Durability::Buffered`].
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, OpenOptions, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, u64> = Options::new().create(&path)?;
+    /// map.pin().insert(1, 2)?;
+    /// drop(map);
+    /// let (map, _): (LoggedMap<u64, u64>, _) = OpenOptions::new().open(&path)?;
+    /// assert_eq!(map.durability(), lhash::redo::Durability::Buffered);
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn new() -> Self {
         Self::default()
     }
 
     /// When a change's call returns, from now on.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, OpenOptions, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, u64> = Options::new().create(&path)?;
+    /// map.pin().insert(1, 2)?;
+    /// drop(map);
+    /// let options = OpenOptions::new().durability(lhash::redo::Durability::Sync);
+    /// let (map, _): (LoggedMap<u64, u64>, _) = options.open(&path)?;
+    /// map.pin().insert(3, 4)?; // on the disk when it returns
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
         self
@@ -56,6 +122,19 @@ impl OpenOptions {
     ///
     /// # Errors
     /// As [`open`].
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, OpenOptions, Options};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let map: LoggedMap<u64, u64> = Options::new().create(&path)?;
+    /// map.pin().insert(1, 2)?;
+    /// drop(map);
+    /// let (map, recovery): (LoggedMap<u64, u64>, _) = OpenOptions::new().open(&path)?;
+    /// assert_eq!((map.len(), recovery.records), (1, 1));
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn open<K, V, M, S>(self, path: impl AsRef<Path>) -> Result<Opened<K, V, M, S>, RedoError>
     where
         K: Codec + Hash + Eq + Send + 'static,
@@ -92,6 +171,19 @@ impl OpenOptions {
 /// # Errors
 /// If the log can't be read, if it is of another kind of map, and if it is damaged: then the error names the file, the offset
 /// and the reason.
+///
+/// ```
+/// use lhash::redo::{self, LoggedMap, Options};
+///
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("log");
+/// let map: LoggedMap<u64, u64> = Options::new().create(&path)?;
+/// map.pin().insert(1, 2)?;
+/// drop(map);
+/// let (map, _): (LoggedMap<u64, u64>, _) = redo::open(&path)?;
+/// assert_eq!(map.pin().get(&1), Some(&2));
+/// # Ok::<(), lhash::redo::RedoError>(())
+/// ```
 pub fn open<K, V, M, S>(path: impl AsRef<Path>) -> Result<Opened<K, V, M, S>, RedoError>
 where
     K: Codec + Hash + Eq + Send + 'static,

@@ -1,14 +1,14 @@
-//! [`Standby`]: a map that follows the log of another one. Next: `apply.rs`, what a record does.
+//! [`Standby`]: a map that follows the log of another one. Next: `following.rs`, what it is asked; `apply.rs`, what a record
+//! does.
 
 use super::codec::Codec;
 use super::error::RedoError;
 use super::feed::{Fed, Feed};
 use super::hasher::SeededHasher;
-use super::logged::{Logged, PinnedLogged};
+use super::logged::Logged;
 use super::options::{Kind, has_digests, logged};
 use super::recover::Replay;
 use super::telling::Logger;
-use crate::Stats;
 use crate::reclaim::Pin;
 use core::fmt;
 use core::hash::Hash;
@@ -49,22 +49,22 @@ const BATCH: u32 = 64;
 /// # }
 /// ```
 pub struct Standby<K, V, M, S = super::SeededState> {
-    shared: Arc<Shared<K, V, M, S>>,
-    thread: Option<JoinHandle<()>>,
+    pub(super) shared: Arc<Shared<K, V, M, S>>,
+    pub(super) thread: Option<JoinHandle<()>>,
 }
 
-struct Shared<K, V, M, S> {
-    map: Logged<K, V, M, S>,
-    lsn: AtomicU64,
-    records: AtomicU64,
+pub(super) struct Shared<K, V, M, S> {
+    pub(super) map: Logged<K, V, M, S>,
+    pub(super) lsn: AtomicU64,
+    pub(super) records: AtomicU64,
     /// Entries that no record has counted yet.
-    behind: AtomicI64,
+    pub(super) behind: AtomicI64,
     /// The position up to which the log was read.
-    seen: AtomicU64,
-    stop: AtomicBool,
+    pub(super) seen: AtomicU64,
+    pub(super) stop: AtomicBool,
     /// How it ended.
-    ended: Mutex<Option<Result<(), RedoError>>>,
-    news: Condvar,
+    pub(super) ended: Mutex<Option<Result<(), RedoError>>>,
+    pub(super) news: Condvar,
 }
 
 impl<K, V, M, S> Standby<K, V, M, S>
@@ -78,6 +78,20 @@ where
     ///
     /// # Errors
     /// If there is no log of such a map.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options, Standby};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let primary: LoggedMap<u64, u64> = Options::new().create(&path)?;
+    /// primary.pin().insert(1, 2)?;
+    /// primary.flush()?;
+    /// let standby: Standby<u64, u64, lhash::Map> = Standby::follow(&path)?;
+    /// standby.wait_for(primary.lsn())?;
+    /// assert_eq!(standby.pin().get(&1), Some(&2));
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn follow(path: impl AsRef<Path>) -> Result<Self, RedoError> {
         Self::start(Feed::of_path(path.as_ref())?)
     }
@@ -86,6 +100,22 @@ where
     ///
     /// # Errors
     /// If it is no log of such a map.
+    ///
+    /// ```
+    /// use lhash::redo::{LoggedMap, Options, Standby};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("log");
+    /// let primary: LoggedMap<u64, u64> = Options::new().create(&path)?;
+    /// primary.pin().insert(1, 2)?;
+    /// primary.flush()?;
+    /// let first = std::fs::read_dir(&path).unwrap().next().unwrap().unwrap().path();
+    /// let bytes = std::fs::File::open(first).unwrap(); // or a socket
+    /// let standby: Standby<u64, u64, lhash::Map> = Standby::follow_read(bytes)?;
+    /// standby.wait_for(primary.lsn())?;
+    /// assert_eq!(standby.len(), 1);
+    /// # Ok::<(), lhash::redo::RedoError>(())
+    /// ```
     pub fn follow_read(read: impl Read + Send + 'static) -> Result<Self, RedoError> {
         Self::start(Feed::of_read(Box::new(read))?)
     }
@@ -168,94 +198,6 @@ where
     fn tell(&self) {
         drop(self.ended.lock());
         self.news.notify_all();
-    }
-}
-
-impl<K, V, M, S> Standby<K, V, M, S> {
-    /// Pins the map for this thread, to read; see [`LHashMap::pin`](crate::LHashMap::pin).
-    pub fn pin(&self) -> PinnedLogged<'_, K, V, M, S> {
-        self.shared.map.pin()
-    }
-
-    /// The map, to read.
-    pub fn map(&self) -> &Logged<K, V, M, S> {
-        &self.shared.map
-    }
-
-    /// The number of entries, also of those that no record has counted yet.
-    pub fn len(&self) -> usize {
-        usize::try_from(self.stats().ntuples).unwrap_or(usize::MAX)
-    }
-
-    /// Whether [`len`](Self::len) is 0.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Figures of the table; `pending` is what no record has counted yet.
-    pub fn stats(&self) -> Stats {
-        // Relaxed: a figure.
-        let behind = self.shared.behind.load(Ordering::Relaxed);
-        let stats = self.shared.map.stats();
-        Stats { ntuples: stats.ntuples.saturating_add_signed(behind), pending: behind, ..stats }
-    }
-
-    /// The position in the log after the last record that was applied, in bytes.
-    pub fn lsn(&self) -> u64 {
-        // Relaxed: a figure.
-        self.shared.lsn.load(Ordering::Relaxed)
-    }
-
-    /// How many records were applied.
-    pub fn records(&self) -> u64 {
-        // Relaxed: a figure.
-        self.shared.records.load(Ordering::Relaxed)
-    }
-
-    /// Bytes of the log that were read and not applied, when it was last looked at. What the primary has not written yet is
-    /// not known here: the primary's [`lsn`](Logged::lsn) less [`lsn`](Self::lsn) says it.
-    pub fn lag(&self) -> u64 {
-        // Relaxed: a figure.
-        self.shared.seen.load(Ordering::Relaxed).saturating_sub(self.lsn())
-    }
-
-    /// Waits until the records up to that position are applied.
-    ///
-    /// # Errors
-    /// Why it ended before that. If the reader ended there, [`RedoError::Ended`].
-    pub fn wait_for(&self, lsn: u64) -> Result<(), RedoError> {
-        let mut ended = self.shared.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            if self.lsn() >= lsn {
-                return Ok(());
-            }
-            match &*ended {
-                Some(Ok(())) => return Err(RedoError::Ended { lsn: self.lsn() }),
-                Some(Err(error)) => return Err(error.clone()),
-                None => {}
-            }
-            ended = self.shared.news.wait(ended).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    /// Whether it still follows.
-    pub fn is_following(&self) -> bool {
-        self.shared.ended.lock().unwrap_or_else(PoisonError::into_inner).is_none()
-    }
-
-    /// Stops following and waits for the thread; the map stays as it is.
-    ///
-    /// # Errors
-    /// Why it had ended before.
-    pub fn stop(&mut self) -> Result<(), RedoError> {
-        // Relaxed: a hint to stop; the join orders the rest.
-        self.shared.stop.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
-            // It catches its panics.
-            let _ = thread.join();
-        }
-        let ended = self.shared.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        ended.clone().unwrap_or(Ok(()))
     }
 }
 
