@@ -12,6 +12,7 @@ mod ci;
 mod dependencies;
 mod features;
 mod fuzz;
+mod insns;
 mod ledger;
 mod lines;
 mod models;
@@ -51,6 +52,7 @@ cargo xtask COMMAND
   features [--oldest]                     each product crate with no, each and all features; --oldest: also on the oldest
                                           compiler, and with the oldest dependencies
   package [--all]                         the packages made, unpacked elsewhere, built and tested; --all: with all tests
+  insns [--record]                        instructions of the hot operations, by valgrind, against bench/insns.txt
   lines                                   the limit on the length of a file
 ";
 
@@ -93,6 +95,7 @@ fn run() -> Result<(), Failure> {
         "api" => api::run(&tree, flag(parser, "write")?),
         "features" => features::run(&tree, &features::Options { oldest: flag(parser, "oldest")? }),
         "package" => package::run(&tree, &package::Options { all: flag(parser, "all")? }),
+        "insns" => insns::run(&tree, flag(parser, "record")?),
         "lines" => no_options(parser).and_then(|()| lines::run(&tree)),
         "help" => {
             print!("{HELP}");
