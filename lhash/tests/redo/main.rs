@@ -2,6 +2,7 @@
 #![cfg(all(feature = "redo", not(any(all(loom, feature = "loom"), all(shuttle, feature = "shuttle")))))]
 
 mod damage;
+mod flips;
 mod killed;
 mod recovery;
 mod standby;
