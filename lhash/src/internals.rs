@@ -75,3 +75,26 @@ impl Ring {
         out
     }
 }
+
+/// The group commit of the redo log, for its model.
+#[cfg(all(loom, feature = "loom"))]
+#[derive(Debug)]
+pub struct Commit<W, E>(crate::redo::commit::Commit<W, E>);
+
+#[cfg(all(loom, feature = "loom"))]
+impl<W, E: Clone> Commit<W, E> {
+    /// Nothing is on the disk.
+    pub fn new(writer: W) -> Self {
+        Self(crate::redo::commit::Commit::new(writer, 0))
+    }
+
+    /// Waits until all up to a position is on the disk.
+    pub fn flush(
+        &self,
+        lsn: u64,
+        write: impl Fn(&mut W) -> Result<u64, E>,
+        sync: impl Fn(&mut W) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.0.flush(lsn, write, sync)
+    }
+}

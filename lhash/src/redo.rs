@@ -34,6 +34,7 @@
 
 mod apply;
 mod codec;
+pub(crate) mod commit;
 mod error;
 mod feed;
 mod files;

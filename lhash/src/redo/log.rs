@@ -1,6 +1,7 @@
 //! The log: places for records, and their way to the disk. One thread writes for all who wait (group commit).
-//! Next: `ring.rs`, the buffer; `files.rs`, the segments.
+//! Next: `commit.rs`, who writes; `ring.rs`, the buffer; `files.rs`, the segments.
 
+use super::commit::Commit;
 use super::error::RedoError;
 use super::files::{Faults, Files};
 use super::frame::{FRAME_HEAD, MAX_PAYLOAD, seal};
@@ -8,8 +9,8 @@ use super::header::Header;
 use super::record::Record;
 use super::ring::Ring;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
-use sync::{ProgressLock, ShardedCounter};
+use std::sync::Arc;
+use sync::ShardedCounter;
 
 /// The buffer of a log. One operation's records take a quarter of it at most.
 const BUFFER: usize = 4 << 20;
@@ -17,10 +18,7 @@ const BUFFER: usize = 4 << 20;
 #[derive(Debug)]
 pub(crate) struct Log {
     ring: Ring,
-    /// Its progress is the position up to which all is on the disk.
-    files: ProgressLock<Writer>,
-    /// The first failure, after which nothing is written.
-    failed: OnceLock<RedoError>,
+    commit: Commit<Writer, RedoError>,
     records: ShardedCounter,
     /// Whether entries' records have room for a count.
     room: bool,
@@ -44,14 +42,13 @@ impl Log {
 
     fn over(files: Files, room: bool) -> Self {
         let end = files.end();
-        let files = ProgressLock::new(Writer { files, batch: Vec::new() });
-        files.write().set_progress(end);
+        let commit = Commit::new(Writer { files, batch: Vec::new() }, end);
         let ring = Ring::new(BUFFER, end);
-        Self { ring, files, failed: OnceLock::new(), records: ShardedCounter::new(), room }
+        Self { ring, commit, records: ShardedCounter::new(), room }
     }
 
     pub(crate) fn set_faults(&self, faults: Arc<dyn Faults>) {
-        self.files.write().files.faults = Some(faults);
+        self.commit.with(|writer| writer.files.faults = Some(faults));
     }
 
     /// Permits to take places of so many bytes. Waits until there is room: so never with a lock held or a place taken and
@@ -62,15 +59,11 @@ impl Log {
             return Err(RedoError::TooLong { bytes, max });
         }
         loop {
-            if let Some(error) = self.failed.get() {
-                return Err(error.clone());
-            }
+            self.commit.check()?;
             if self.ring.permit(bytes as u64) {
                 return Ok(Permit { log: self, left: bytes as u64 });
             }
-            if let Some(mut writer) = self.files.write_or_wait() {
-                self.write_out(&mut writer)?;
-            }
+            self.commit.write_or_wait(|writer| self.write_out(writer))?;
         }
     }
 
@@ -89,57 +82,32 @@ impl Log {
     }
 
     pub(crate) fn fsyncs(&self) -> u64 {
-        self.files.read().files.fsyncs
+        self.commit.read().files.fsyncs
     }
 
     /// Waits until all up to a position is on the disk. Whoever gets the lock writes for all who wait for it.
     pub(crate) fn flush(&self, lsn: u64) -> Result<(), RedoError> {
-        loop {
-            if self.files.progress() >= lsn {
-                return Ok(());
-            }
-            if let Some(error) = self.failed.get() {
-                return Err(error.clone());
-            }
-            let Some(mut writer) = self.files.write_or_wait() else { continue };
-            if self.files.progress() >= lsn {
-                continue;
-            }
-            self.write_out(&mut writer)?;
-            let end = writer.files.end();
-            writer.files.sync().map_err(|error| self.fail(error))?;
-            writer.set_progress(end);
-        }
+        self.commit.flush(lsn, |writer| self.write_out(writer), |writer| writer.files.sync())
     }
 
-    /// Writes what has a place. For the holder of the files.
-    fn write_out(&self, writer: &mut Writer) -> Result<(), RedoError> {
-        if let Some(error) = self.failed.get() {
-            return Err(error.clone());
-        }
-        let from = writer.files.end();
-        writer.batch.clear();
-        self.ring.read(from, &mut writer.batch);
-        if writer.batch.is_empty() {
-            return Ok(());
-        }
+    /// Writes what has a place, and returns the position after it. For the holder of the files.
+    fn write_out(&self, writer: &mut Writer) -> Result<u64, RedoError> {
         let Writer { files, batch } = writer;
-        files.append(batch).map_err(|error| self.fail(error))?;
-        self.ring.empty(from, from + batch.len() as u64);
-        Ok(())
-    }
-
-    /// Keeps the first failure.
-    fn fail(&self, error: RedoError) -> RedoError {
-        self.failed.get_or_init(|| error).clone()
+        let from = files.end();
+        batch.clear();
+        self.ring.read(from, batch);
+        if !batch.is_empty() {
+            files.append(batch)?;
+            self.ring.empty(from, files.end());
+        }
+        Ok(files.end())
     }
 }
 
 impl Drop for Log {
     fn drop(&mut self) {
         // What was only buffered is written, not brought to the disk; a failure has nobody to hear of it.
-        let mut writer = self.files.write();
-        let _ = self.write_out(&mut writer);
+        let _ = self.commit.write_or_wait(|writer| self.write_out(writer));
     }
 }
 

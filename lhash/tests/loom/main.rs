@@ -6,6 +6,7 @@
 //! guards is written in ORDERINGS.md; `cargo xtask weaken` shows that it does.
 #![cfg(all(loom, feature = "loom"))]
 
+mod commit;
 mod counts;
 mod entries;
 mod merges;
