@@ -5,6 +5,7 @@
 mod flat;
 mod hash;
 mod lock;
+mod redo;
 mod schedules;
 mod small;
 mod trace;
@@ -21,10 +22,11 @@ type Seeds = Vec<(&'static str, Vec<u8>)>;
 /// A target's name, its seeds, and what it does.
 type Target = (&'static str, fn() -> Seeds, fn(&[u8]));
 
-const TARGETS: [Target; 10] = [
+const TARGETS: [Target; 11] = [
     ("lwlock_ops", lock::seeds, crate::lock::run),
     ("flatmap_ops", flat::seeds, crate::map::run),
     ("trace_decode", trace::seeds, crate::trace::run),
+    ("redo_decode", redo::seeds, crate::redo::run),
     ("lhash_map_ops", hash::map_seeds, crate::hash::map::run),
     ("lhash_multimap_ops", hash::multimap_seeds, crate::hash::multi::run),
     ("lhash_addressing", small::address_seeds, addressing::run),
@@ -125,6 +127,28 @@ fn the_corpus_has_every_operation_of_each_target() {
     has_all_kinds("flatmap_schedule", schedule::flat::Op::KINDS, |input| {
         schedule::flat::decode(input).map(|script| script.ops().map(|op| op.kind()).collect::<Vec<_>>())
     });
+}
+
+#[test]
+fn the_corpus_of_the_redo_log_has_every_record_and_every_end() {
+    use crate::redo::format::{End, min_buckets, read};
+    let (mut kinds, mut ends) = (BTreeSet::new(), BTreeSet::new());
+    for input in inputs("redo_decode") {
+        let bytes = crate::redo::decode(&input).map_or(Vec::new(), |log| log.bytes);
+        if min_buckets(&bytes).is_none() {
+            ends.insert("no header");
+            continue;
+        }
+        let (records, end) = read(&bytes);
+        kinds.extend(records.iter().map(|(_, kind)| *kind));
+        ends.insert(match end {
+            End::Torn(0) => "whole",
+            End::Torn(_) => "torn",
+            End::Damaged(_) => "damaged",
+        });
+    }
+    assert!(kinds.iter().copied().eq(1..=8), "{kinds:?}");
+    assert!(ends.iter().copied().eq(["damaged", "no header", "torn", "whole"]), "{ends:?}");
 }
 
 #[test]

@@ -12,6 +12,7 @@ pub mod counters;
 pub mod hash;
 pub mod lock;
 pub mod map;
+pub mod redo;
 pub mod schedule;
 pub mod seqlock;
 mod stage;
