@@ -235,8 +235,7 @@ impl<T: Send + 'static, const N: usize> Table<T, N> {
         }
         if counted != 0 {
             meta.page.force(0, |page| {
-                // A vacuum's record may say any count.
-                page.ntuples = page.ntuples.saturating_add(counted);
+                page.ntuples += counted;
                 meta.published.set(page.ntuples);
             });
         }
@@ -250,7 +249,7 @@ impl<T: Send + 'static, const N: usize> Table<T, N> {
     #[cfg(feature = "redo")]
     pub(crate) fn redo_rest(&self, uncounted: i64) -> i64 {
         let mut page = self.meta.hold();
-        page.ntuples = page.ntuples.saturating_add(uncounted);
+        page.ntuples += uncounted;
         self.meta.published.set(page.ntuples);
         page.ntuples
     }

@@ -51,10 +51,11 @@ pub(super) fn seeds() -> Seeds {
         &[6, 4, 0, 0, 0, 0, 0, 0, 0],
         &[7, 0, 0, 0, 0],
         &[8, 9, 0, 0, 0, 0, 0, 0, 0],
-        &[0x88, 9, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 127],
+        &[0x88, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0],
         &[0x87, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1],
         &[9, 0],
     ];
+    let too_many = [&kinds[5][..9], &[255; 7], &[127]].concat();
     let entry = |tag: u8| [&[tag, 0, 0, 0, 0, 0, 0, 0, 0][..], &[1, 0, 0, 0, 0, 8][..]].concat();
     vec![
         ("steps", steps(0, 0)),
@@ -66,6 +67,7 @@ pub(super) fn seeds() -> Seeds {
         ("kinds", sealed(1, 0, 0, &kinds)),
         ("kinds_of_a_multimap", sealed(MULTI_WITH_LOSSES, 0, 0, &kinds[3..])),
         ("the_highest_count_and_one_more", sealed(MULTI_WITH_LOSSES, 0, 0, &[kinds[5], &insert()])),
+        ("a_count_that_no_map_has", sealed(MULTI_WITH_LOSSES, 0, 0, &[&too_many, &insert()])),
         ("unknown_kind", sealed(1, 0, 0, &kinds[7..])),
         ("a_number_without_room", sealed(1, 0, 0, &[&entry(0x21)])),
         ("two_counts", sealed(1, 0, 0, &[&entry(0x71)])),

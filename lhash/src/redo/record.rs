@@ -77,6 +77,9 @@ const MERGE: u8 = 6;
 const SQUEEZE: u8 = 7;
 const VACUUM: u8 = 8;
 
+/// More entries than an address space has room for: a map that is said to have more could not count on from there.
+const MOST_ENTRIES: u64 = 1 << 48;
+
 const KIND: u8 = 0x0f;
 const ITSELF: u8 = 0x10;
 const BY: u8 = 0x20;
@@ -264,7 +267,10 @@ impl<'a> Record<'a> {
             }
             MERGE => Self::Merge { from: body.word()?, to: body.word()?, digest: body.long_if(has_digest)? },
             SQUEEZE => Self::Squeeze { bucket: body.word()?, digest: body.long_if(has_digest)? },
-            VACUUM => Self::Vacuum { removed: body.long()?, exact: body.long_if(has_digest)? },
+            VACUUM => {
+                let (removed, exact) = (body.long()?, body.long_if(has_digest)?);
+                Self::Vacuum { removed, exact: if exact > Some(MOST_ENTRIES) { return None } else { exact } }
+            }
             _ => return None,
         };
         body.0.is_empty().then_some(record)
@@ -287,5 +293,21 @@ impl<'a> Record<'a> {
             REPLACE => Self::Replace { bucket, hash, key, value, digest },
             _ => Self::Remove { bucket, hash, key, value, ntuples, digest },
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST_ENTRIES, Record};
+
+    #[test]
+    fn a_count_that_no_map_can_have_is_no_record() {
+        let record = |exact| {
+            let mut payload = Vec::new();
+            Record::Vacuum { removed: 0, exact: Some(exact) }.encode(false, &mut payload);
+            Record::decode(&payload).map(|record| record.kind())
+        };
+        assert_eq!(record(MOST_ENTRIES), Some("vacuum"));
+        assert_eq!([MOST_ENTRIES + 1, i64::MAX as u64, u64::MAX].map(record), [None; 3]);
     }
 }
