@@ -1,6 +1,6 @@
 //! The command line: what can be asked for, and one clear line for what can't.
 //!
-//! Next: `replay.rs`, `flatmap.rs`, `sync.rs`, `lhash.rs`, `growth.rs`, `seeds.rs`, `report.rs`.
+//! Next: `replay.rs`, `flatmap.rs`, `sync.rs`, `lhash.rs`, `growth.rs`, `scaling.rs`, `seeds.rs`, `report.rs`.
 
 mod flatmap;
 mod growth;
@@ -9,6 +9,7 @@ mod redo;
 mod redo_dump;
 mod report;
 mod run;
+mod scaling;
 mod seeds;
 mod sync;
 
@@ -32,6 +33,7 @@ pub use redo::RedoArgs;
 pub use redo_dump::RedoDumpArgs;
 pub use report::ReportArgs;
 pub use run::RunError;
+pub use scaling::ScalingArgs;
 pub use seeds::SeedsArgs;
 
 /// The most threads that a run may ask for.
@@ -71,6 +73,8 @@ pub enum Command {
     Redo(RedoArgs),
     /// Prints the records of a redo log, one a line.
     RedoDump(RedoDumpArgs),
+    /// Counts what each operation writes that other cores need too, instruction by instruction.
+    Scaling(ScalingArgs),
     /// Checks the structure of an index in lhash against the published figures, under each policy of counting.
     Seeds(SeedsArgs),
     /// Runs all of these, and writes what came out as one page and as CSV.
@@ -157,6 +161,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Growth(args) => growth::growth(&args),
         Command::Redo(args) => redo::redo(&args),
         Command::RedoDump(args) => redo_dump::redo_dump(&args),
+        Command::Scaling(args) => scaling::scaling(&args),
         Command::Seeds(args) => seeds::seeds(&args),
         Command::Report(args) => report::report(&args),
     };
@@ -191,7 +196,7 @@ fn one_line(error: &clap::Error) -> String {
         error.kind(),
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     ) {
-        return "error: no subcommand was given; there are `replay`, `flatmap`, `sync`, `lhash`, `growth`, `redo`, `redo-dump`, `seeds` and `report`, and `--help`"
+        return "error: no subcommand was given; there are `replay`, `flatmap`, `sync`, `lhash`, `growth`, `redo`, `redo-dump`, `scaling`, `seeds` and `report`, and `--help`"
             .to_owned();
     }
     let message = error.to_string();
@@ -258,6 +263,7 @@ mod tests {
             &["bench", "lhash", "--entries", "0"],
             &["bench", "lhash", "--dist", "normal"],
             &["bench", "growth", "--rate", "0"],
+            &["bench", "scaling", "--ops", "1"],
             &["bench", "seeds", "--policies", "exact,eager"],
             &["bench", "seeds", "--divide", "0"],
             &["bench", "redo", "--records", "0"],

@@ -8,7 +8,7 @@
 //! `bench growth` the same maps at a fixed rate of arrivals by [`growth`],
 //! `bench flatmap` single operations of flatmap and the peers by [`mod@flatmap`]. All take turns as [`rounds`] tells them, on the
 //! threads of a [`crew`]. `bench seeds` checks lhash against the published structure of a PostgreSQL hash
-//! index, in [`seeds`]. `bench redo` measures lhash's log, in [`mod@redo`]. `bench report` runs all of them and writes a page, in [`report`].
+//! index, in [`seeds`]. `bench scaling` counts what operations write, by [`scaling`]. `bench redo` measures lhash's log, in [`mod@redo`]. `bench report` runs all of them and writes a page, in [`report`].
 //!
 //! Next: `cli.rs`.
 
@@ -26,6 +26,7 @@ pub mod redo;
 pub mod replay;
 pub mod report;
 pub mod rounds;
+pub mod scaling;
 pub mod seeds;
 pub mod sync;
 pub mod table;

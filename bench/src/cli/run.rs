@@ -14,6 +14,7 @@ use crate::output::{self, Row, Setting, Work};
 use crate::redo::RedoBenchError;
 use crate::replay::{self, CONTESTANTS, Contestant, Measured, Pass, ReplayError, Run, Schedule};
 use crate::report::ReportError;
+use crate::scaling::ScalingError;
 use crate::seeds::SeedError;
 use crate::sync::SyncError;
 use crate::trace::{self, OpCounts, Trace, TraceError};
@@ -39,6 +40,9 @@ pub enum RunError {
     /// A lock, a counter or a concurrent map failed.
     #[error(transparent)]
     Sync(#[from] SyncError),
+    /// Nothing could be counted.
+    #[error(transparent)]
+    Scaling(#[from] ScalingError),
     /// An index failed.
     #[error(transparent)]
     Seeds(#[from] SeedError),
@@ -73,6 +77,7 @@ impl RunError {
             Self::Table(_)
             | Self::Sync(_)
             | Self::File { .. }
+            | Self::Scaling(_)
             | Self::Seeds(_)
             | Self::Redo(_)
             | Self::Report(_)

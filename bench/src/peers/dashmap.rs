@@ -10,6 +10,17 @@ pub struct Dashmap {
     map: dashmap::DashMap<BufferTag, u32, TagHasher>,
 }
 
+impl Dashmap {
+    /// As [`with_slots`](Table::with_slots), with another number of shards, a power of two.
+    #[must_use]
+    pub fn with_shards(slots: u32, shards: usize) -> Self {
+        let hasher = TagHasher::default();
+        Self {
+            map: dashmap::DashMap::with_capacity_and_hasher_and_shard_amount(slots as usize, hasher, shards),
+        }
+    }
+}
+
 impl Table for Dashmap {
     const NAME: &'static str = "dashmap";
 
