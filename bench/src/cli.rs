@@ -47,6 +47,9 @@ pub const MAX_SECONDS: u32 = 86_400;
 /// The exit status after a bad command line or a bad trace.
 const USAGE_STATUS: u8 = 2;
 
+/// The exit status where this system can't do what was asked for.
+pub const CANNOT_STATUS: u8 = 3;
+
 /// Benchmarks of the latchfree tables, maps, locks and counters.
 #[derive(Debug, Parser)]
 #[command(name = "bench", version, about, max_term_width = 100)]
@@ -147,7 +150,7 @@ pub struct SyncArgs {
 }
 
 /// Parses the command line, does what it says, and returns the exit status: 0, 1 if a table failed, 2 if
-/// the command line or the trace is wrong.
+/// the command line or the trace is wrong, 3 if this system can't do it.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,

@@ -89,7 +89,6 @@ pub struct Row {
 
 /// Why nothing could be counted.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum ScalingError {
     /// There is no tracer for this system.
     #[error(

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 use lhash::redo::RedoError;
 
-use super::{Mode, ReplayArgs, USAGE_STATUS};
+use super::{CANNOT_STATUS, Mode, ReplayArgs, USAGE_STATUS};
 use crate::latency::clock_cost_ns;
 use crate::output::{self, Row, Setting, Work};
 use crate::redo::RedoBenchError;
@@ -74,10 +74,11 @@ impl RunError {
     pub fn status(&self) -> u8 {
         match self {
             Self::Usage(_) | Self::Trace { .. } | Self::Log(_) => USAGE_STATUS,
+            Self::Scaling(ScalingError::Unsupported | ScalingError::Trace { .. }) => CANNOT_STATUS,
             Self::Table(_)
             | Self::Sync(_)
             | Self::File { .. }
-            | Self::Scaling(_)
+            | Self::Scaling(ScalingError::Ended { .. } | ScalingError::WrongAnswer { .. })
             | Self::Seeds(_)
             | Self::Redo(_)
             | Self::Report(_)

@@ -108,14 +108,14 @@ fn losses(parts: &[Done]) -> Markup {
 
 fn section(done: &Done) -> Result<Markup, ReportError> {
     let bars = groups(&done.rows).iter().map(figure).collect::<Result<Vec<_>, _>>()?;
-    let (percentiles, growth) = (percentiles(&done.rows)?, growth(&done.series)?);
+    let charts = [bars, percentiles(&done.rows)?, growth(&done.series)?].concat();
     Ok(html! {
         h2 id=(done.part.name) { (done.part.title) }
         p { code { (done.command) } }
         p { "Figures: " (done.part.kind) "." }
-        div.charts { @for chart in bars.iter().chain(&percentiles).chain(&growth) { (chart) } }
+        div.charts { @for chart in &charts { (chart) } }
         details { summary { "Aims, and what was reached" } div.wide { pre { (done.said) } } }
-        details {
+        details open[charts.is_empty()] {
             summary { "All figures" }
             @for (name, _) in done.tables() { p { a href=(format!("{name}.csv")) { (name) ".csv" } } }
             div.wide { (table(&done.rows)) }

@@ -15,9 +15,9 @@ pub struct Rows {
 }
 
 /// The columns that say what a row is about.
-const FIRST: [&str; 21] = [
-    "cmd", "table", "impl", "mode", "trace", "op", "how", "what", "kind", "scenario", "policy", "phase",
-    "batch", "resizing", "slots", "entries", "threads", "read_pct", "dist", "key", "rate",
+const FIRST: [&str; 23] = [
+    "cmd", "family", "table", "impl", "mode", "trace", "op", "how", "what", "kind", "scenario", "policy",
+    "phase", "batch", "resizing", "ops", "slots", "entries", "threads", "read_pct", "dist", "key", "rate",
 ];
 
 impl Rows {

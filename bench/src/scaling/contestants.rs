@@ -1,5 +1,7 @@
 //! The tables that take part, each as it would be set up on a machine of [`CORES`] cores.
 
+use ::lhash::LHashMap;
+
 use super::work::{self, FILLED, Maps, Pages};
 use super::{CORES, Case, Family, Op, ScalingError};
 use crate::lhash::Policy;
@@ -58,7 +60,14 @@ pub const CONTESTANTS: &[Contestant] = &[
     },
     Contestant::pages::<Papaya>(),
     Contestant::pages::<Scc>(),
-    Contestant::map::<::lhash::LHashMap<u64, u64>>(),
+    Contestant::map::<LHashMap<u64, u64>>(),
+    Contestant {
+        family: Family::Lhash,
+        name: "lhash-sharded",
+        work: |case| {
+            work::serve(&Maps(<LHashMap<u64, u64> as ConcurrentMap<u64>>::empty(Policy::Sharded)), case)
+        },
+    },
     Contestant::map::<::papaya::HashMap<u64, u64>>(),
     Contestant::map::<::scc::HashMap<u64, u64>>(),
     Contestant::map::<pinned::Index<u64>>(),

@@ -5,13 +5,13 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use serde::Serialize;
 
 /// The bytes that caches pass on together.
-const LINE_BYTES: u64 = 64;
+pub const LINE_BYTES: u64 = 64;
 const WORD_BYTES: u64 = 8;
 
 /// A write to memory that is not the thread's own stack, nor allocated within the operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Write {
-    /// Where it begins.
+    /// Where it begins; the tracer makes another place of a line that is allocated again.
     pub at: u64,
     /// Is it an atomic read-modify-write? Such a one counts even if it leaves the word as it is.
     pub is_rmw: bool,
@@ -99,7 +99,7 @@ fn own_lines(ops: &[Trace], others: &[Trace]) -> HashSet<u64> {
     let lines = |op: &Trace| op.writes.iter().map(|write| line(write.at)).collect::<BTreeSet<u64>>();
     let mut written: HashMap<u64, u32> = HashMap::new();
     ops.iter().flat_map(lines).for_each(|line| *written.entry(line).or_default() += 1);
-    others.iter().flat_map(lines).for_each(|line| drop(written.remove(&line)));
+    others.iter().flat_map(lines).for_each(|line| _ = written.remove(&line));
     written.into_iter().filter(|(_, ops)| *ops >= 2).map(|(line, _)| line).collect()
 }
 

@@ -13,6 +13,7 @@ use super::count::Write;
 const WORD_BYTES: usize = size_of::<usize>();
 
 /// The instructions that have been met, each decoded once.
+#[expect(missing_debug_implementations, reason = "the decoder has none")]
 pub struct Instructions {
     known: HashMap<u64, Writes>,
     factory: InstructionInfoFactory,

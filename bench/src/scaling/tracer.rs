@@ -1,6 +1,7 @@
 //! The tracer: starts a program for a case, lets it run until a thread is at its operations, and goes through those one
 //! instruction at a time.
 
+use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::Range;
 use std::process::{Command, Stdio};
@@ -13,15 +14,18 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 
-use super::count::{Trace, Write};
+use super::count::{LINE_BYTES, Trace, Write};
 use super::steps::Instructions;
 use super::work::traced::{END, mark};
 use super::{Case, ScalingError};
 use crate::crew::Pinned;
+use crate::output::cores;
 
 /// So far below and above where a thread begins its operations, its stack and what it has for itself lie at most.
 const STACK_BYTES: u64 = 128 << 10;
 const THREAD_BYTES: u64 = 4 << 10;
+/// An address of a program takes fewer.
+const ADDRESS_BITS: u32 = 48;
 
 /// Where the traced program's functions lie that the tracer has to know.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -59,11 +63,18 @@ struct Call {
     told_at: Option<u64>,
 }
 
+/// What is known of the program, whichever thread is followed.
+struct Program {
+    addresses: Addresses,
+    instructions: Instructions,
+    /// How often each cache line was allocated: what one thread frees and another gets was never shared.
+    lives: HashMap<u64, u64>,
+}
+
 /// A thread that is followed.
 struct Followed<'a> {
     thread: Pid,
-    addresses: &'a Addresses,
-    instructions: &'a mut Instructions,
+    program: &'a mut Program,
     ops: Vec<Trace>,
     /// What it has for itself.
     private: Range<u64>,
@@ -92,8 +103,8 @@ pub fn trace(case: Case) -> Result<[Vec<Trace>; 2], ScalingError> {
         return Err(ended(format!("can't be traced: {}", String::from_utf8_lossy(&output.stderr).trim())));
     };
     // Both are on one core then: a step takes no wake-up of another.
-    let _pinned = Pinned::to(0, 1);
-    let traced = follow_all(Pid::from_raw(process.id() as i32), &addresses).map_err(failed("tracing"));
+    let _pinned = pinned(process.id());
+    let traced = follow_all(Pid::from_raw(process.id() as i32), addresses).map_err(failed("tracing"));
     let traced = traced.inspect_err(|_| drop(process.kill()))?;
     match (traced.status, <[Vec<Trace>; 2]>::try_from(traced.threads)) {
         (0, Ok(threads)) if threads.iter().all(|ops| ops.len() == case.ops as usize) => Ok(threads),
@@ -104,6 +115,11 @@ pub fn trace(case: Case) -> Result<[Vec<Trace>; 2], ScalingError> {
             Err(ended(format!("ended with status {status}: {}", said.trim())))
         }
     }
+}
+
+/// Keeps this thread on the core of a traced program.
+pub(super) fn pinned(process: u32) -> Option<Pinned> {
+    Pinned::to(process % cores(), 1)
 }
 
 fn command(case: Case) -> io::Result<Command> {
@@ -124,11 +140,11 @@ struct Traced {
 }
 
 /// Lets a program run to its end, and follows each thread that asks for it by a signal.
-fn follow_all(process: Pid, addresses: &Addresses) -> io::Result<Traced> {
+fn follow_all(process: Pid, addresses: Addresses) -> io::Result<Traced> {
     waitpid(process, None)?;
     ptrace::setoptions(process, Options::PTRACE_O_TRACECLONE | Options::PTRACE_O_EXITKILL)?;
     ptrace::cont(process, None)?;
-    let mut instructions = Instructions::default();
+    let mut program = Program { addresses, instructions: Instructions::default(), lives: HashMap::new() };
     let mut threads = Vec::new();
     loop {
         match waitpid(None, Some(WaitPidFlag::__WALL))? {
@@ -137,7 +153,7 @@ fn follow_all(process: Pid, addresses: &Addresses) -> io::Result<Traced> {
                 return Err(io::Error::other(format!("the traced program was ended by {signal}")));
             }
             WaitStatus::Stopped(thread, Signal::SIGUSR2) => {
-                threads.push(Followed::new(thread, addresses, &mut instructions)?.to_its_end()?);
+                threads.push(Followed::new(thread, &mut program)?.run()?);
                 ptrace::cont(thread, None)?;
             }
             // A new thread begins stopped, and its creator stops to tell of it.
@@ -151,17 +167,17 @@ fn follow_all(process: Pid, addresses: &Addresses) -> io::Result<Traced> {
 }
 
 impl<'a> Followed<'a> {
-    fn new(thread: Pid, addresses: &'a Addresses, instructions: &'a mut Instructions) -> io::Result<Self> {
+    fn new(thread: Pid, program: &'a mut Program) -> io::Result<Self> {
         let registers = ptrace::getregs(thread)?;
         let private = registers.rsp - STACK_BYTES..registers.fs_base + THREAD_BYTES;
-        Ok(Self { thread, addresses, instructions, ops: Vec::new(), private, fresh: Vec::new(), call: None })
+        Ok(Self { thread, program, ops: Vec::new(), private, fresh: Vec::new(), call: None })
     }
 
     /// Goes on until the operations are over.
-    fn to_its_end(mut self) -> io::Result<Vec<Trace>> {
+    fn run(mut self) -> io::Result<Vec<Trace>> {
         loop {
             let registers = ptrace::getregs(self.thread)?;
-            if registers.rip == self.addresses.mark {
+            if registers.rip == self.program.addresses.mark {
                 if registers.rdi == END {
                     return Ok(self.ops);
                 }
@@ -191,13 +207,18 @@ impl<'a> Followed<'a> {
         let is_seen = |write: &Write| {
             !private.contains(&write.at) && !fresh.iter().any(|block| block.contains(&write.at))
         };
-        op.writes.extend(self.instructions.writes(self.thread, registers)?.filter(is_seen));
+        let Program { instructions, lives, .. } = &mut *self.program;
+        let writes = instructions.writes(self.thread, registers)?.filter(is_seen);
+        op.writes.extend(writes.map(|write| {
+            let life = lives.get(&(write.at / LINE_BYTES)).copied().unwrap_or_default();
+            Write { at: write.at + (life << ADDRESS_BITS), ..write }
+        }));
         Ok(())
     }
 
     /// Is the allocator about to begin?
     fn called(&self, registers: &libc::user_regs_struct) -> io::Result<Option<Call>> {
-        let known = self.addresses;
+        let known = self.program.addresses;
         let (bytes, told_at) = match registers.rip {
             at if at == known.malloc => (registers.rdi, None),
             at if at == known.calloc => (registers.rdi * registers.rsi, None),
@@ -217,7 +238,11 @@ impl<'a> Followed<'a> {
             && let Some(op) = self.ops.last_mut()
         {
             op.allocations += 1;
-            self.fresh.push(block..block + call.bytes);
+            let end = block + call.bytes;
+            self.fresh.push(block..end);
+            for line in block.div_ceil(LINE_BYTES)..end / LINE_BYTES {
+                *self.program.lives.entry(line).or_default() += 1;
+            }
         }
         Ok(())
     }

@@ -135,8 +135,7 @@ pub(super) mod traced {
     use nix::sys::signal::{Signal, raise};
 
     use super::Subject;
-    use crate::crew::Pinned;
-    use crate::scaling::tracer::Addresses;
+    use crate::scaling::tracer::{Addresses, pinned};
     use crate::scaling::{Case, ScalingError};
 
     /// What [`mark`] is told when a thread's operations are over.
@@ -164,7 +163,7 @@ pub(super) mod traced {
     /// The operations of a thread, from a signal on that tells the tracer to take over.
     pub(super) fn operations(subject: &impl Subject, case: Case) -> bool {
         // With the tracer on one core it takes no other core to wake it.
-        let _pinned = Pinned::to(0, 1);
+        let _pinned = pinned(std::process::id());
         if raise(Signal::SIGUSR2).is_err() {
             return false;
         }
