@@ -45,7 +45,7 @@
 //! # Layout
 //!
 //! ```text
-//! LwLock      [ word | queue | id | tranche | your data ]      112 bytes and the data; the word first
+//! LwLock      [ word | queue | id | tranche | your data ]      24 bytes and the data; the word first
 //! word        readers, WRITER, HAS_WAITERS, WAKING, NO_BARGING, HAS_WATCHERS      32 bits, all decisions
 //! CondLock    [ LwLock + value ]   [ marks ]   [ slot ][ slot ] ... 32 of them, a cache line each
 //! SeqLock     [ stamp | your words ]   [ writers' LwLock ]   [ publication's mutex ]
@@ -56,7 +56,7 @@
 //! * A critical section of a few instructions without readers: `parking_lot::Mutex` or std's is smaller and as fast.
 //! * A lock held over an `.await`: guards here are not `Send`; take an asynchronous lock.
 //! * Data behind a pointer that is replaced as a whole: `arc-swap`.
-//! * An uncontended lock of the least size: `parking_lot`'s has one byte or eight, an [`LwLock`] 112.
+//! * An uncontended lock of the least size: `parking_lot`'s has one byte or eight, an [`LwLock`] 24.
 //!
 //! # Coming from elsewhere
 //!

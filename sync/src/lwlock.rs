@@ -26,12 +26,11 @@ use std::time::Duration;
 /// * **Panics** during a hold release the lock; there is no poisoning (SY-7).
 /// * **Recursion.** A thread that takes a lock which it holds waits for itself; also a second
 ///   [`read`](Self::read), if a writer has queued meanwhile. Debug builds panic instead (SY-8).
-/// * **Size**: 112 bytes beside the data on 64-bit targets, 120 in debug builds, 8 more with
-///   feature `stats`. The queue is inside: no table
-///   is shared between locks.
+/// * **Size**: 24 bytes beside the data on 64-bit targets, 32 in debug builds, 8 more with feature `stats`, and some 120
+///   for the queue once a thread has waited. No table is shared between locks.
 /// * **Limit**: 16,777,215 readers (2^24 - 1) at one time. One more panics, and changes nothing (SY-7).
 /// * **Allocation** (SY-15). Only a wait allocates, and who ends it: at most 4 times together for a wait that loses no
-///   race, and a few times more for each race. The lock keeps at most 1 KiB of it until it is dropped, if at most 8
+///   race, a few times more for each race, and once more for the lock's first wait. The lock keeps at most 1 KiB of it until it is dropped, if at most 8
 ///   threads wait at one time. So the lock must not be used inside the global allocator.
 ///
 /// It must outlive the release, as it does behind any reference: a release may still look at the queue after the next

@@ -234,15 +234,13 @@ impl<'a> Followed<'a> {
     /// The allocator has ended, with that result.
     fn returned(&mut self, call: Call, result: u64) -> io::Result<()> {
         let block = call.told_at.map_or(Ok(result), |at| self.read(at))?;
-        if call.bytes > 0
-            && let Some(op) = self.ops.last_mut()
-        {
-            op.allocations += 1;
+        if call.bytes > 0 {
             let end = block + call.bytes;
             self.fresh.push(block..end);
             for line in block.div_ceil(LINE_BYTES)..end / LINE_BYTES {
                 *self.program.lives.entry(line).or_default() += 1;
             }
+            self.ops.last_mut().into_iter().for_each(|op| op.allocations += 1);
         }
         Ok(())
     }

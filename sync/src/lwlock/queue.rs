@@ -117,7 +117,7 @@ impl Wakes {
 /// Waiters of one mode, by ticket.
 type Line = BTreeMap<Ticket, Arc<Waiter>>;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Queue {
     readers: Line,
     writers: Line,
@@ -128,10 +128,6 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    pub(super) const fn new() -> Self {
-        Self { readers: Line::new(), writers: Line::new(), watchers: Vec::new(), last: 0, rest: None }
-    }
-
     fn line(&mut self, mode: Mode) -> &mut Line {
         match mode {
             Mode::Shared => &mut self.readers,

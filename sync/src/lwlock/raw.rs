@@ -17,10 +17,11 @@ use crate::prim::{Deadline, Mutex, spin_loop};
 use crate::tranche::{Membership, Waited};
 
 #[derive(Debug)]
-#[repr(C)] // The word first: what a lock's owner puts before the lock shares its line.
+#[repr(C)] // The word first: what a lock's owner puts before the lock is next to it.
 pub(crate) struct RawLwLock {
     word: AtomicU32,
-    pub(super) queue: Mutex<Queue>,
+    /// Made by the first who queues, so that the lock and small data share a line.
+    pub(super) queue: Mutex<Option<Box<Queue>>>,
     pub(crate) id: LockId,
     pub(super) tranche: Membership,
 }
@@ -29,13 +30,13 @@ impl RawLwLock {
     #[cfg(not(all(loom, feature = "loom")))]
     pub(crate) const fn new(tranche: Membership) -> Self {
         let word = AtomicU32::new(State::FREE.bits());
-        Self { word, queue: Mutex::new(Queue::new()), id: LockId::new(), tranche }
+        Self { word, queue: Mutex::new(None), id: LockId::new(), tranche }
     }
 
     #[cfg(all(loom, feature = "loom"))]
     pub(crate) fn new(tranche: Membership) -> Self {
         let word = AtomicU32::new(State::FREE.bits());
-        Self { word, queue: Mutex::new(Queue::new()), id: LockId::new(), tranche }
+        Self { word, queue: Mutex::new(None), id: LockId::new(), tranche }
     }
 
     /// Takes the lock, waiting if need be.

@@ -129,7 +129,8 @@ impl RawLwLock {
 
     /// Queues the waiter, or takes the lock and returns `None`. One read-modify-write decides which (I2).
     fn enqueue(&self, waiter: &Arc<Waiter>, mode: Mode, ticket: Option<Ticket>, lost: u32) -> Option<Ticket> {
-        let mut queue = self.queue.lock();
+        let mut held = self.queue.lock();
+        let queue = held.get_or_insert_default();
         let mut state = self.state();
         loop {
             let free = state.admits(mode);
@@ -174,7 +175,8 @@ impl RawLwLock {
 
     /// Asks that the next release hands the lock over, to whoever is first; takes the lock if it is free.
     fn insist(&self, waiter: &Arc<Waiter>, mode: Mode, place: Ticket) -> Insisted {
-        let mut queue = self.queue.lock();
+        let mut held = self.queue.lock();
+        let queue = held.get_or_insert_default();
         if waiter.signal() != Signal::Wait || queue.rest.is_some_and(|until| !until.has_passed()) {
             return Insisted::Asked;
         }
@@ -206,7 +208,8 @@ impl RawLwLock {
     /// Gives up, unless the lock was handed over meanwhile, which it returns. What the waiter leaves behind is
     /// settled as after a release: those behind it may be let in, and a wake meant for it goes to the next.
     fn leave(&self, waiter: &Arc<Waiter>, place: Ticket) -> bool {
-        let mut queue = self.queue.lock();
+        let mut held = self.queue.lock();
+        let queue = held.get_or_insert_default();
         let giving = match waiter.signal() {
             Signal::Done => return true,
             Signal::Again => Giving::Wake,
@@ -215,8 +218,8 @@ impl RawLwLock {
                 Giving::Nothing
             }
         };
-        let wakes = self.settle(&mut queue, giving);
-        drop(queue);
+        let wakes = self.settle(queue, giving);
+        drop(held);
         wakes.send();
         false
     }
@@ -257,7 +260,7 @@ impl RawLwLock {
 
     #[cold]
     pub(super) fn settle_now(&self, giving: Giving) {
-        let wakes = self.settle(&mut self.queue.lock(), giving);
+        let wakes = self.settle(self.queue.lock().get_or_insert_default(), giving);
         wakes.send();
     }
 }

@@ -20,7 +20,8 @@ impl RawLwLock {
             return true;
         }
         let watcher = Waiter::new(Mode::Exclusive);
-        let mut queue = self.queue.lock();
+        let mut held = self.queue.lock();
+        let queue = held.get_or_insert_default();
         let mut state = self.state();
         loop {
             let free = state.admits(Mode::Exclusive);
@@ -37,7 +38,7 @@ impl RawLwLock {
             }
         }
         queue.watch(&watcher, None);
-        drop(queue);
+        drop(held);
         watcher.wait();
         false
     }
@@ -51,7 +52,8 @@ impl RawLwLock {
         self.id.assert_not_held("wait_past");
         let watcher = Waiter::new(Mode::Exclusive);
         {
-            let mut queue = self.queue.lock();
+            let mut held = self.queue.lock();
+            let queue = held.get_or_insert_default();
             let mut state = self.state();
             loop {
                 if !state.is_write_locked() {
@@ -95,7 +97,7 @@ impl RawLwLock {
         fence(Ordering::SeqCst);
         if self.state().has_watchers() {
             let mut wakes = Wakes::default();
-            self.queue.lock().wake_watchers_past(progress, &mut wakes);
+            self.queue.lock().get_or_insert_default().wake_watchers_past(progress, &mut wakes);
             wakes.send();
         }
     }
