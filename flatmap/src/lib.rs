@@ -32,7 +32,7 @@
 //!
 //! Entry x describes slot x and nothing else; so nothing is allocated after construction
 //! (but for threads that wait for a lock or wake one, and for splits), and what a slot
-//! holds is found without a search. A table of 20-byte keys takes 40 bytes a slot, and 32 KiB
+//! holds is found without a search. A table of 20-byte keys takes 40 bytes a slot, and 16 KiB
 //! for 128 partitions.
 //!
 //! # More and fewer slots and buckets

@@ -200,8 +200,8 @@ fn a_table_of_buffer_tags_takes_40_bytes_a_slot_and_its_partitions() {
         let table: FlatMap<BufferTag> = FlatMap::with_slots(slots);
         let arrays = 40 * slots as usize;
         let rest = table.memory_bytes() - arrays;
-        // 32 KiB of partitions; the statistics' shards come with their feature.
-        let most = (32 << 10) + 1024 + if cfg!(feature = "stats") { 16 << 10 } else { 0 };
+        // 16 KiB of partitions; the statistics' shards come with their feature.
+        let most = (16 << 10) + 1024 + if cfg!(feature = "stats") { 16 << 10 } else { 0 };
         assert!(rest <= most, "{rest} bytes beside the arrays of {slots} slots");
     }
 }
