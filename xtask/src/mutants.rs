@@ -7,7 +7,9 @@
 //! - M2 A test that does not always pass without a mutant is left out, and named.
 //! - M3 A mutant that no test reaches is not run, and is listed as such.
 //!
-//! It needs Linux. Models are not run: orderings are `weaken`'s, steps of protocols are `break`'s.
+//! - M4 With `--loom`, the mutants that no test catches are built again, and the models run.
+//!
+//! It needs Linux. What `weaken` and `break` do to orderings and steps of protocols, this does to everything else.
 //!
 //! Next: `mutants/find.rs` (what is changed), `mutants/copy.rs` (the copy), `mutants/trial.rs` (one mutant).
 
@@ -28,7 +30,7 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
-use copy::Copy;
+use copy::{Purpose, Scratch};
 use find::Change;
 use results::Results;
 use trial::Verdict;
@@ -45,6 +47,8 @@ pub(crate) struct Options {
     pub(crate) shard: Option<String>,
     /// Only mutants whose name has this in it.
     pub(crate) only: Option<String>,
+    /// The models for what the tests have not caught, instead of the tests.
+    pub(crate) loom: bool,
     /// Only the names, nothing is built.
     pub(crate) list: bool,
     /// How long a run may take, unless it takes more than a fifth of that without a mutant.
@@ -56,7 +60,15 @@ pub(crate) struct Options {
 impl Default for Options {
     fn default() -> Self {
         let jobs = thread::available_parallelism().map_or(1, usize::from);
-        Self { krate: String::new(), shard: None, only: None, list: false, limit_seconds: 10, jobs }
+        Self {
+            krate: String::new(),
+            shard: None,
+            only: None,
+            loom: false,
+            list: false,
+            limit_seconds: 10,
+            jobs,
+        }
     }
 }
 
@@ -67,41 +79,58 @@ pub(crate) fn run(tree: &Tree, options: &Options) -> Result<(), Failure> {
     }
     let (shard, shards) = shard(options.shard.as_deref())?;
     let features = features::features(&tree.read(&format!("{krate}/Cargo.toml"))?);
-    let place = if shards == 1 { krate.to_owned() } else { format!("{krate}-{shard}-of-{shards}") };
-    let mut copy = Copy::new(tree, krate, &features, &place)?;
+    let purpose = if options.loom { Purpose::Models } else { Purpose::Tests };
+    let mut place = if options.loom { format!("{krate}-loom") } else { krate.to_owned() };
+    if shards > 1 {
+        place = format!("{place}-{shard}-of-{shards}");
+    }
+    let mut copy = Scratch::new(tree, krate, &features, purpose, &place)?;
     let is_meant = |change: &Change| {
         change.number % shards == shard % shards
             && options.only.as_ref().is_none_or(|text| change.name.contains(text.as_str()))
     };
+    let meant: Vec<Change> =
+        copy.mutants().map(|(change, _)| change).filter(|change| is_meant(change)).cloned().collect();
     if options.list {
-        copy.mutants()
-            .filter(|(change, _)| is_meant(change))
-            .for_each(|(change, _)| println!("{}", change.name));
+        meant.iter().for_each(|change| println!("{}", change.name));
         return Ok(());
     }
-    let results = Results::open(&tree.target.join(format!("mutants-{krate}.txt")))?;
-    let is_new = |change: &Change| is_meant(change) && !results.has(&change.name);
-    let binaries = copy.build()?;
-    let open: Vec<Change> = copy.mutants().map(|(change, _)| change).filter(|c| is_new(c)).cloned().collect();
-    let results = Mutex::new(results);
+    let mut results = Results::open(&tree.target.join(format!("mutants-{krate}.txt")))?;
+    let is_open = |change: &Change| match results.word(&change.name) {
+        None => !options.loom,
+        Some(word) => options.loom && [trial::SURVIVED, trial::NOT_REACHED].contains(&word),
+    };
+    let open: Vec<Change> = meant.iter().filter(|change| is_open(change)).cloned().collect();
     if !open.is_empty() {
-        let tests = baseline::tests(&copy, &binaries, options.jobs)?;
-        println!("{} tests, {} mutants to run", tests.len(), open.len());
-        let limit = Duration::from_secs(options.limit_seconds);
-        in_parallel(options.jobs, open, |_, change| {
-            let (verdict, seconds) = if copy.is_refused(change.number) {
-                (Verdict::NoBuild, 0.0)
-            } else {
-                trial::run(&copy, &tests, change.number, limit)?
-            };
-            let mut results = results.lock().map_err(|_| Failure::new("a run panicked"))?;
-            results.add(&change.name, &verdict, seconds)
-        })?;
+        copy.keep(|change| open.contains(change));
+        results = trials(&mut copy, open, results, options)?;
     }
-    let results = results.into_inner().map_err(|_| Failure::new("a run panicked"))?;
-    let meant = copy.mutants().filter(|(change, _)| is_meant(change)).map(|(change, _)| change.name.as_str());
-    println!("{krate}: {}", results.totals(meant));
+    println!("{krate}: {}", results.totals(meant.iter().map(|change| change.name.as_str())));
     Ok(())
+}
+
+/// Builds the copy and runs its tests or models on each of these mutants.
+fn trials(
+    copy: &mut Scratch,
+    open: Vec<Change>,
+    results: Results,
+    options: &Options,
+) -> Result<Results, Failure> {
+    let binaries = copy.build()?;
+    let tests = baseline::tests(copy, &binaries, options.jobs)?;
+    println!("{} tests, {} mutants to run", tests.len(), open.len());
+    let (limit, copy) = (Duration::from_secs(options.limit_seconds), &*copy);
+    let results = Mutex::new(results);
+    in_parallel(options.jobs, open, |_, change| {
+        let (verdict, seconds) = match copy.purpose {
+            Purpose::Models => trial::by_models(copy, &tests, change.number, limit)?,
+            Purpose::Tests if copy.is_refused(change.number) => (Verdict::NoBuild, 0.0),
+            Purpose::Tests => trial::run(copy, &tests, change.number, limit)?,
+        };
+        let mut results = results.lock().map_err(|_| Failure::new("a run panicked"))?;
+        results.add(&change.name, &verdict, seconds)
+    })?;
+    results.into_inner().map_err(|_| Failure::new("a run panicked"))
 }
 
 /// The two numbers of `K/N`.

@@ -9,7 +9,7 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use super::copy::Copy;
+use super::copy::{Purpose, Scratch};
 use super::in_parallel;
 use super::process::{self, Outcome};
 use super::switch;
@@ -17,6 +17,8 @@ use crate::shell::Failure;
 
 /// Threads meet by chance: what a test reaches is what it reached in any of so many runs.
 const ROUNDS: usize = 3;
+/// How often a model may switch threads where it need not, unless the environment says otherwise.
+const PREEMPTIONS: &str = "2";
 /// How long a test may take without a mutant.
 const LIMIT: Duration = Duration::from_secs(300);
 
@@ -31,7 +33,7 @@ pub(super) struct Test {
 }
 
 /// The tests of a crate that pass each time without a mutant, the quickest first.
-pub(super) fn tests(copy: &Copy, binaries: &[PathBuf], jobs: usize) -> Result<Vec<Test>, Failure> {
+pub(super) fn tests(copy: &Scratch, binaries: &[PathBuf], jobs: usize) -> Result<Vec<Test>, Failure> {
     let mut queue = Vec::new();
     for binary in binaries {
         queue.extend(names(copy, binary)?.into_iter().map(|name| (binary.clone(), name)));
@@ -40,7 +42,8 @@ pub(super) fn tests(copy: &Copy, binaries: &[PathBuf], jobs: usize) -> Result<Ve
     in_parallel(jobs, queue, |worker, (binary, name)| {
         let record = copy.tree.target.join(format!("reached-{worker}"));
         let mut test = Test { binary, name, seconds: 0.0, reached: BTreeSet::new() };
-        for _ in 0..ROUNDS {
+        let rounds = if copy.purpose == Purpose::Models { 1 } else { ROUNDS };
+        for _ in 0..rounds {
             let outcome = measure(copy, &mut test, &record)?;
             if outcome != Outcome::Passed {
                 println!("left out: {}, which does not pass without a mutant: {outcome:?}", test.name);
@@ -56,14 +59,17 @@ pub(super) fn tests(copy: &Copy, binaries: &[PathBuf], jobs: usize) -> Result<Ve
 }
 
 /// A test binary, ready to run.
-pub(super) fn command(copy: &Copy, binary: &Path) -> Command {
+pub(super) fn command(copy: &Scratch, binary: &Path) -> Command {
     let mut command = Command::new(binary);
     command.current_dir(copy.tree.root.join(&copy.krate)).env("RUST_BACKTRACE", "0");
+    if std::env::var_os("LOOM_MAX_PREEMPTIONS").is_none() {
+        command.env("LOOM_MAX_PREEMPTIONS", PREEMPTIONS);
+    }
     command
 }
 
 /// The tests in a binary, without those marked `#[ignore]`.
-fn names(copy: &Copy, binary: &Path) -> Result<Vec<String>, Failure> {
+fn names(copy: &Scratch, binary: &Path) -> Result<Vec<String>, Failure> {
     let list = |more: &[&str]| -> Result<Vec<String>, Failure> {
         let output = command(copy, binary).args(["--list", "--format", "terse"]).args(more).output()?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -74,7 +80,7 @@ fn names(copy: &Copy, binary: &Path) -> Result<Vec<String>, Failure> {
 }
 
 /// Runs a test alone, and adds what it reached and took.
-fn measure(copy: &Copy, test: &mut Test, record: &Path) -> Result<Outcome, Failure> {
+fn measure(copy: &Scratch, test: &mut Test, record: &Path) -> Result<Outcome, Failure> {
     fs::write(record, [])?;
     let mut command = command(copy, &test.binary);
     command.args([test.name.as_str(), "--exact"]).env(switch::REACHED, record);

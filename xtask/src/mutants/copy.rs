@@ -18,9 +18,18 @@ use crate::tree::Tree;
 /// How often a build may fail before this gives up: each failure takes mutants out.
 const MAX_BUILDS: usize = 60;
 
+/// What the mutants are built for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    Tests,
+    /// The models under loom.
+    Models,
+}
+
 /// A crate with its mutants.
 #[derive(Debug)]
-pub(super) struct Copy {
+pub(super) struct Scratch {
+    pub(super) purpose: Purpose,
     pub(super) tree: Tree,
     pub(super) krate: String,
     features: Vec<String>,
@@ -45,9 +54,15 @@ struct Complaint {
     message: String,
 }
 
-impl Copy {
+impl Scratch {
     /// Copies `tree` to `place` and finds the mutants of `krate`.
-    pub(super) fn new(tree: &Tree, krate: &str, features: &[String], place: &str) -> Result<Self, Failure> {
+    pub(super) fn new(
+        tree: &Tree,
+        krate: &str,
+        features: &[String],
+        purpose: Purpose,
+        place: &str,
+    ) -> Result<Self, Failure> {
         let tree = tree.copy_to(&tree.target.join("mutants").join(place))?;
         let conditions = Conditions { features: features.to_vec() };
         let mut files: Vec<File> = Vec::new();
@@ -65,7 +80,7 @@ impl Copy {
         let module = format!("{krate}/src/mutant.rs");
         fs::write(tree.root.join(module), switch::module(last))?;
         let (krate, features) = (krate.to_owned(), features.to_vec());
-        Ok(Self { tree, krate, features, files, refused: Refused::default() })
+        Ok(Self { purpose, tree, krate, features, files, refused: Refused::default() })
     }
 
     /// Every mutant with the function that it is in, in the order of the code.
@@ -80,6 +95,13 @@ impl Copy {
             change.number == number && self.refused.constant.contains(function)
         };
         self.refused.numbers.contains(&number) || self.mutants().any(is_constant)
+    }
+
+    /// Leaves out all mutants but these.
+    pub(super) fn keep(&mut self, kept: impl Fn(&Change) -> bool) {
+        let others = self.mutants().filter(|(change, _)| !kept(change)).map(|(change, _)| change.number);
+        let others: Vec<u32> = others.collect();
+        self.refused.numbers.extend(others);
     }
 
     /// Takes out what does not compile until the rest does, and returns the test binaries.
@@ -111,14 +133,23 @@ impl Copy {
         Ok(models::binaries(&String::from_utf8_lossy(&command.output()?.stdout)))
     }
 
-    /// Cargo, optimised a little: the tests run a thousand times. Lints are of no use in changed code.
+    /// Cargo with what it needs for the purpose. Lints are of no use in changed code.
     fn cargo(&self, mode: &str) -> Result<Command, Failure> {
         let mut command = shell::cargo();
         command.current_dir(&self.tree.root).env("CARGO_TARGET_DIR", &self.tree.target);
-        command.env("RUSTFLAGS", shell::rustflags("--cap-lints allow"));
-        command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1").env("CARGO_PROFILE_DEV_DEBUG", "0");
-        command.args([mode, "--quiet", "--tests", "-p", &self.tree.package(&self.krate)?]);
-        command.args(["--features", &self.features.join(",")]);
+        command.args([mode, "--quiet", "-p", &self.tree.package(&self.krate)?]);
+        match self.purpose {
+            Purpose::Tests => {
+                command.env("RUSTFLAGS", shell::rustflags("--cap-lints allow"));
+                // Optimised a little: the tests run a thousand times.
+                command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1").env("CARGO_PROFILE_DEV_DEBUG", "0");
+                command.args(["--tests", "--features", &self.features.join(",")]);
+            }
+            Purpose::Models => {
+                command.env("RUSTFLAGS", shell::rustflags("--cfg loom --cap-lints allow"));
+                command.args(["--test", "loom", "--profile", "loom", "--features", "loom"]);
+            }
+        }
         if mode == "test" {
             command.arg("--no-run");
         }

@@ -28,8 +28,8 @@ impl Results {
         Ok(Self { words: words.collect(), file })
     }
 
-    pub(super) fn has(&self, mutant: &str) -> bool {
-        self.words.contains_key(mutant)
+    pub(super) fn word(&self, mutant: &str) -> Option<&str> {
+        self.words.get(mutant).map(String::as_str)
     }
 
     pub(super) fn add(&mut self, mutant: &str, verdict: &Verdict, seconds: f64) -> Result<(), Failure> {

@@ -5,13 +5,17 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::baseline::{self, Test};
-use super::copy::Copy;
+use super::copy::Scratch;
 use super::process::{self, Outcome};
 use super::switch;
 use crate::shell::Failure;
 
 /// Tests that take less are run together.
 const QUICK_SECONDS: f64 = 0.3;
+
+/// The words of mutants for which models are left.
+pub(super) const SURVIVED: &str = "SURVIVED";
+pub(super) const NOT_REACHED: &str = "NOT-REACHED";
 
 /// What became of a mutant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,13 +28,17 @@ pub(super) enum Verdict {
     Survived(usize),
     /// No test reaches it.
     NotReached,
+    /// No test sees it, but this model fails.
+    ByModel(String),
+    /// No test sees it and no model.
+    Nowhere(usize),
     /// The compiler refuses it.
     NoBuild,
 }
 
 impl Verdict {
-    pub(super) const WORDS: [&str; 6] =
-        ["caught", "timeout", "memory", "SURVIVED", "NOT-REACHED", "no-build"];
+    pub(super) const WORDS: [&str; 8] =
+        ["caught", "timeout", "memory", SURVIVED, NOT_REACHED, "by-model", "NOT-BY-MODELS", "no-build"];
 
     pub(super) fn word(&self) -> &'static str {
         Self::WORDS[match self {
@@ -39,7 +47,9 @@ impl Verdict {
             Self::OutOfMemory(_) => 2,
             Self::Survived(_) => 3,
             Self::NotReached => 4,
-            Self::NoBuild => 5,
+            Self::ByModel(_) => 5,
+            Self::Nowhere(_) => 6,
+            Self::NoBuild => 7,
         }]
     }
 }
@@ -47,11 +57,30 @@ impl Verdict {
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Caught(by) | Self::TimedOut(by) | Self::OutOfMemory(by) => f.write_str(by),
+            Self::ByModel(by) | Self::Caught(by) | Self::TimedOut(by) | Self::OutOfMemory(by) => {
+                f.write_str(by)
+            }
             Self::Survived(tests) => write!(f, "{tests} tests passed"),
+            Self::Nowhere(models) => write!(f, "{models} models passed"),
             Self::NotReached | Self::NoBuild => f.write_str("-"),
         }
     }
+}
+
+/// Runs the models that reach mutant `number`, which no test has caught.
+pub(super) fn by_models(
+    copy: &Scratch,
+    models: &[Test],
+    number: u32,
+    limit: Duration,
+) -> Result<(Verdict, f64), Failure> {
+    let (verdict, seconds) = run(copy, models, number, limit)?;
+    let verdict = match verdict {
+        Verdict::Caught(by) | Verdict::TimedOut(by) | Verdict::OutOfMemory(by) => Verdict::ByModel(by),
+        Verdict::Survived(models) => Verdict::Nowhere(models),
+        _ => Verdict::Nowhere(0),
+    };
+    Ok((verdict, seconds))
 }
 
 /// Tests of one binary that run together.
@@ -64,7 +93,7 @@ struct Batch<'a> {
 
 /// Runs the tests that reach mutant `number`; a run may take `limit`, or five times as long as without a mutant.
 pub(super) fn run(
-    copy: &Copy,
+    copy: &Scratch,
     tests: &[Test],
     number: u32,
     limit: Duration,
