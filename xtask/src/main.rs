@@ -44,9 +44,10 @@ cargo xtask COMMAND
   weaken [--list] [--limit SECONDS] [--jobs N] [ID..]
                                           weakens every tagged ordering; a model of its row must fail
   break [--list] [NAME..]                 breaks each protocol on purpose, one fault at a time; its model must fail
-  mutants [--loom] [--shard K/N] [--only TEXT] [--list] [--limit SECONDS] [--jobs N] CRATE
+  mutants [--loom] [--again] [--shard K/N] [--only TEXT] [--list] [--limit SECONDS] [--jobs N] CRATE
                                           changes the code in one place at a time; a test must fail. --loom: the models
-                                          on what no test caught. Goes on where it was, in target/mutants-CRATE.txt
+                                          on what no test caught. Goes on where it was, in target/mutants-CRATE.txt;
+                                          --again: also what has survived
   fuzz [--seconds N] [--asan] [TARGET..]  the fuzz targets, 20 seconds each, on a stable toolchain
   soak [--minutes N] [SUBJECT..]          every structure kept busy by several threads; fails if one is not whole
   asan [WORD..]                           the tests of the product crates under the address and leak sanitizers;
@@ -180,6 +181,7 @@ fn mutant_options(mut parser: Parser) -> Result<mutants::Options, Failure> {
             Arg::Long("shard") => options.shard = Some(parser.value()?.string()?),
             Arg::Long("only") => options.only = Some(parser.value()?.string()?),
             Arg::Long("loom") => options.loom = true,
+            Arg::Long("again") => options.again = true,
             Arg::Long("list") => options.list = true,
             Arg::Long("limit") => options.limit_seconds = parser.value()?.parse()?,
             Arg::Long("jobs") => options.jobs = parser.value()?.parse()?,

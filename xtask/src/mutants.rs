@@ -49,6 +49,8 @@ pub(crate) struct Options {
     pub(crate) only: Option<String>,
     /// The models for what the tests have not caught, instead of the tests.
     pub(crate) loom: bool,
+    /// Those that survived too.
+    pub(crate) again: bool,
     /// Only the names, nothing is built.
     pub(crate) list: bool,
     /// How long a run may take, unless it takes more than a fifth of that without a mutant.
@@ -65,6 +67,7 @@ impl Default for Options {
             shard: None,
             only: None,
             loom: false,
+            again: false,
             list: false,
             limit_seconds: 10,
             jobs,
@@ -98,7 +101,9 @@ pub(crate) fn run(tree: &Tree, options: &Options) -> Result<(), Failure> {
     let mut results = Results::open(&tree.target.join(format!("mutants-{krate}.txt")))?;
     let is_open = |change: &Change| match results.word(&change.name) {
         None => !options.loom,
-        Some(word) => options.loom && [trial::SURVIVED, trial::NOT_REACHED].contains(&word),
+        Some(trial::SURVIVED | trial::NOT_REACHED) => options.loom || options.again,
+        Some(trial::NOT_BY_MODELS) => options.again,
+        Some(_) => false,
     };
     let open: Vec<Change> = meant.iter().filter(|change| is_open(change)).cloned().collect();
     if !open.is_empty() {

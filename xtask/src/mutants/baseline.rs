@@ -17,6 +17,8 @@ use crate::shell::Failure;
 
 /// Threads meet by chance: what a test reaches is what it reached in any of so many runs.
 const ROUNDS: usize = 3;
+/// A test that takes this long alone is not run again.
+const LONG_SECONDS: f64 = 3.0;
 /// How often a model may switch threads where it need not, unless the environment says otherwise.
 const PREEMPTIONS: &str = "2";
 /// How long a test may take without a mutant.
@@ -44,6 +46,9 @@ pub(super) fn tests(copy: &Scratch, binaries: &[PathBuf], jobs: usize) -> Result
         let mut test = Test { binary, name, seconds: 0.0, reached: BTreeSet::new() };
         let rounds = if copy.purpose == Purpose::Models { 1 } else { ROUNDS };
         for _ in 0..rounds {
+            if test.seconds > LONG_SECONDS {
+                break;
+            }
             let outcome = measure(copy, &mut test, &record)?;
             if outcome != Outcome::Passed {
                 println!("left out: {}, which does not pass without a mutant: {outcome:?}", test.name);

@@ -16,6 +16,8 @@ const QUICK_SECONDS: f64 = 0.3;
 /// The words of mutants for which models are left.
 pub(super) const SURVIVED: &str = "SURVIVED";
 pub(super) const NOT_REACHED: &str = "NOT-REACHED";
+/// That of mutants that survived the models too.
+pub(super) const NOT_BY_MODELS: &str = "NOT-BY-MODELS";
 
 /// What became of a mutant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +40,7 @@ pub(super) enum Verdict {
 
 impl Verdict {
     pub(super) const WORDS: [&str; 8] =
-        ["caught", "timeout", "memory", SURVIVED, NOT_REACHED, "by-model", "NOT-BY-MODELS", "no-build"];
+        ["caught", "timeout", "memory", SURVIVED, NOT_REACHED, "by-model", NOT_BY_MODELS, "no-build"];
 
     pub(super) fn word(&self) -> &'static str {
         Self::WORDS[match self {
