@@ -267,7 +267,8 @@ fn bodies(signature: &Signature, block: &Block) -> Vec<(String, String)> {
     let is_other = |value: &String| {
         let same = body.as_ref().is_some_and(|body| body.replace(' ', "") == value.replace(' ', ""));
         // A constructor would call itself through `Default`.
-        !same && !(is_maker && value.contains("Default::default()"))
+        let is_itself = is_maker && value.contains("Default::default()");
+        !same && !is_itself
     };
     let values = values::of_return(&signature.output).into_iter().filter(is_other);
     values.map(|value| (format!("body -> {value}"), value)).collect()
