@@ -178,7 +178,8 @@ impl Scratch {
             if complaint.message.contains("E0015") {
                 constant.extend(self.callee(&complaint.message));
             } else if let Some(file) = self.files.iter().find(|file| file.path == complaint.path) {
-                blamed.extend(file.rewritten.blamed(complaint.line, complaint.column));
+                let at = file.rewritten.blamed(complaint.line, complaint.column);
+                blamed.extend(if at.is_empty() { file.giving(complaint.line, &self.refused) } else { at });
             }
         }
         let before = self.refused.numbers.len() + self.refused.constant.len();
@@ -206,6 +207,19 @@ impl Scratch {
         }
         let name = segments.last().copied().unwrap_or_default();
         functions().filter(|f| f.rsplit([':', ' ']).next() == Some(name)).collect()
+    }
+}
+
+impl File {
+    /// The calls of the function around `line` to which variables are given: one that is left out leaves them to the
+    /// function, whose other lines may not bear that.
+    fn giving(&self, line: usize, refused: &Refused) -> BTreeSet<u32> {
+        let before = self.sites.iter().filter(|site| site.line <= line);
+        let Some(last) = before.max_by_key(|site| site.range.start) else { return BTreeSet::new() };
+        let giving =
+            self.sites.iter().filter(|s| s.form == find::Form::Giving && s.function == last.function);
+        let numbers = giving.flat_map(|site| &site.changes).map(|change| change.number);
+        numbers.filter(|number| !refused.numbers.contains(number)).collect()
     }
 }
 

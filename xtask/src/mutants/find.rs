@@ -23,6 +23,8 @@ pub(super) enum Form {
     Value,
     /// Instead of an expression whose value is dropped, nothing.
     Statement,
+    /// The same of a call to which variables are given whole: without it they live on.
+    Giving,
     /// Before all statements of a function, a return.
     Body,
     /// A guard that shuts a match arm.
@@ -35,6 +37,8 @@ pub(super) enum Form {
 #[derive(Debug)]
 pub(super) struct Site {
     pub(super) range: Range<usize>,
+    /// Where it begins, counted from 1.
+    pub(super) line: usize,
     pub(super) form: Form,
     /// The function around it, with its file: `sync/src/slots.rs Slots::add`.
     pub(super) function: String,
@@ -87,7 +91,8 @@ impl Finder<'_> {
     fn add(&mut self, form: Form, at: &dyn Spanned, range: Range<usize>, changes: Vec<(String, String)>) {
         let scope = self.scopes.join("::");
         let start = at.span().start();
-        let mut site = Site { range, form, function: format!("{} {scope}", self.path), changes: Vec::new() };
+        let function = format!("{} {scope}", self.path);
+        let mut site = Site { range, line: start.line, form, function, changes: Vec::new() };
         for (label, text) in changes {
             self.last += 1;
             let name = format!("{}:{}:{} {label} in {scope}", self.path, start.line, start.column + 1);
@@ -182,7 +187,9 @@ impl<'ast> Visit<'ast> for Finder<'_> {
             }
             if call.attrs.is_empty() {
                 let label = format!(".{}() removed", call.method);
-                self.add(Form::Statement, call, call.span().byte_range(), vec![(label, String::new())]);
+                let gives = call.args.iter().any(|argument| matches!(argument, Expr::Path(_)));
+                let form = if gives { Form::Giving } else { Form::Statement };
+                self.add(form, call, call.span().byte_range(), vec![(label, String::new())]);
             }
         }
         visit::visit_stmt(self, statement);

@@ -78,14 +78,16 @@ impl Rewritten {
         let on = |change: &Change| format!("crate::mutant::on({})", change.number);
         match site.form {
             Form::Const => self.text.push_str("/*"),
-            Form::Value | Form::Statement => self.text.push('('),
+            Form::Value | Form::Statement | Form::Giving => self.text.push('('),
             Form::Body | Form::Arm => {}
         }
         for change in site.changes.iter().filter(|change| !refused.has(site, change)) {
             let text = &change.text;
             let start = self.text.len();
             self.text.push_str(&match site.form {
-                Form::Value | Form::Statement => format!("if {} {{ {text} }} else ", on(change)),
+                Form::Value | Form::Statement | Form::Giving => {
+                    format!("if {} {{ {text} }} else ", on(change))
+                }
                 Form::Body => format!(" if {} {{ return {text}; }}", on(change)),
                 Form::Arm => format!(" if !{}", on(change)),
                 Form::Const => String::new(),
@@ -93,12 +95,12 @@ impl Rewritten {
             self.places.push((start..self.text.len(), BTreeSet::from([change.number])));
         }
         match site.form {
-            Form::Value | Form::Statement => self.text.push_str("{ "),
+            Form::Value | Form::Statement | Form::Giving => self.text.push_str("{ "),
             Form::Body | Form::Arm | Form::Const => {}
         }
         match site.form {
             Form::Value => " })",
-            Form::Statement => "; })",
+            Form::Statement | Form::Giving => "; })",
             Form::Const => "*/",
             Form::Body | Form::Arm => "",
         }
