@@ -23,6 +23,12 @@ fn force_counts_its_own_delta_and_what_is_pending() {
 }
 
 #[test]
+fn what_was_deferred_once_is_counted_by_the_next_update() {
+    let lock = with_three_pending(CondLock::new(10, 32));
+    assert_eq!((lock.update(1, |n| *n), lock.pending()), (Some(14), 0));
+}
+
+#[test]
 fn what_is_pending_is_not_lost_with_the_lock() {
     assert_eq!(with_three_pending(CondLock::new(10, 32)).into_inner(), 13);
     assert_eq!(*with_three_pending(CondLock::new(10, 32)).get_mut(), 13);

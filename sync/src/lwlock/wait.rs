@@ -261,3 +261,6 @@ impl RawLwLock {
         wakes.send();
     }
 }
+
+#[cfg(test)]
+mod tests;
