@@ -16,6 +16,7 @@ fn each_way_to_take_a_free_lock_is_recorded_once() {
     static TRANCHE: Tranche = Tranche::new("free");
     let lock = LwLock::in_tranche((), &TRANCHE);
     let second = Duration::from_secs(1);
+    assert_eq!(TRANCHE.name(), "free");
     let mut expected = [0; 4];
     for way in 0..4 {
         match way {
