@@ -59,6 +59,9 @@ pub(super) fn tests(copy: &Scratch, binaries: &[PathBuf], jobs: usize) -> Result
         Ok(())
     })?;
     let mut steady = steady.into_inner().unwrap_or_default();
+    if steady.is_empty() {
+        return Err(Failure::new("nothing passes without a mutant"));
+    }
     steady.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
     Ok(steady)
 }

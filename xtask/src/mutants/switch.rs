@@ -1,6 +1,7 @@
 //! What the tool adds to the copied crate: a module that says which mutant is on.
 //!
-//! It allocates nothing, since tests count allocations and refuse them: the environment is read from `/proc`.
+//! It allocates nothing, since tests count allocations and refuse them: the environment is read from `/proc`. Nor does it
+//! need a stack: those of models are small.
 
 /// The number of the mutant that is on; none if it isn't set.
 pub(super) const MUTANT: &str = "LATCHFREE_MUTANT";
@@ -17,7 +18,7 @@ use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 const UNREAD: u32 = u32::MAX;
@@ -26,6 +27,7 @@ const RECORDING: u32 = u32::MAX - 1;
 static ACTIVE: AtomicU32 = AtomicU32::new(UNREAD);
 static REACHED: [AtomicBool; LAST + 1] = [const { AtomicBool::new(false) }; LAST + 1];
 static RECORD: OnceLock<Option<File>> = OnceLock::new();
+static ENVIRONMENT: Mutex<[u8; 1 << 16]> = Mutex::new([0; 1 << 16]);
 
 #[inline]
 pub(crate) fn on(number: u32) -> bool {
@@ -50,7 +52,7 @@ fn rare(number: u32, active: u32) -> bool {
 }
 
 fn read() -> u32 {
-    let mut bytes = [0; 1 << 16];
+    let Ok(mut bytes) = ENVIRONMENT.lock() else { return 0 };
     let mut len = 0;
     let mut file = File::open("/proc/self/environ").expect("/proc is there");
     loop {
