@@ -105,3 +105,33 @@ impl Hash for BufferTag {
         state.write_u32(self.fork_number);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::BufferTag;
+    use core::hash::{BuildHasher, BuildHasherDefault};
+    use std::collections::HashSet;
+    use std::hash::DefaultHasher;
+
+    #[test]
+    fn each_field_of_a_tag_counts_in_its_hash_and_so_does_its_place() {
+        let tag = |[spc_oid, db_oid, rel_number, fork_number, block_number]: [u32; 5]| BufferTag {
+            spc_oid,
+            db_oid,
+            rel_number,
+            fork_number,
+            block_number,
+        };
+        let mut fields = vec![[0; 5], [u32::MAX; 5]];
+        for field in 0..5 {
+            for bit in 0..32 {
+                let only = |at| if at == field { 1 << bit } else { 0 };
+                fields.push(core::array::from_fn(only));
+                fields.push(core::array::from_fn(|at| !only(at)));
+            }
+        }
+        let hasher = BuildHasherDefault::<DefaultHasher>::new();
+        let hashes: HashSet<u64> = fields.iter().map(|&fields| hasher.hash_one(tag(fields))).collect();
+        assert_eq!(hashes.len(), fields.len());
+    }
+}

@@ -153,6 +153,20 @@ mod re_entry {
     }
 
     #[test]
+    fn resizing_the_table_beside_a_guard_panics_and_changes_nothing() {
+        let table: FlatMap<u64> = FlatMap::builder().slots(8).max_slots(64).build().expect("valid");
+        let buckets = table.buckets();
+        let guard = table.partition(&1);
+        panics(|| table.set_buckets(buckets));
+        panics(|| table.set_buckets(buckets + 1));
+        panics(|| table.set_slots(8));
+        panics(|| table.set_slots(64));
+        panics(|| table.maintain(0));
+        drop(guard);
+        assert_eq!((table.slots(), table.buckets(), table.maintain(10)), (8, buckets, Ok(0)));
+    }
+
+    #[test]
     fn asking_for_the_key_of_an_empty_slot_beside_a_guard_panics_too() {
         let table = numbers(4);
         let _guard = table.partition(&1);

@@ -321,3 +321,6 @@ impl<T: fmt::Debug> fmt::Debug for CondLock<T> {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(all(test, feature = "inject"))]
+mod tests;

@@ -281,3 +281,46 @@ impl Default for ShardedCounter {
         Self::new()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::{BATCH, ShardedCounter};
+
+    /// Adds `n` on another thread while this one keeps folds from beginning; whether it waited for the end of that.
+    fn waits(counter: &ShardedCounter, n: i64) -> bool {
+        let nobody_folds = counter.folding.read();
+        thread::scope(|s| {
+            let adder = s.spawn(|| counter.add(n));
+            while !adder.is_finished() {
+                if counter.folding.has_waiters() {
+                    drop(nobody_folds);
+                    return true;
+                }
+                thread::yield_now();
+            }
+            false
+        })
+    }
+
+    #[test]
+    fn a_shard_is_folded_from_256_on_and_waits_for_that_from_512_on() {
+        let batch = BATCH as i64;
+        for sign in [1, -1] {
+            let counter = ShardedCounter::new();
+            counter.add(sign * (batch - 1));
+            assert_eq!(counter.approx(), 0);
+            counter.add(sign);
+            assert_eq!(counter.approx(), sign * batch);
+            for (n, expected) in
+                [(batch, false), (2 * batch - 1, false), (2 * batch, true), (3 * batch, true)]
+            {
+                let counter = ShardedCounter::new();
+                assert_eq!(waits(&counter, sign * n), expected, "{n}");
+                assert_eq!(counter.approx(), if expected { sign * n } else { 0 });
+                assert_eq!(counter.sum(), sign * n);
+            }
+        }
+    }
+}

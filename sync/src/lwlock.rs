@@ -296,6 +296,11 @@ impl<T: ?Sized> LwLock<T> {
         self.raw.state().is_locked()
     }
 
+    #[cfg(test)]
+    pub(crate) fn has_waiters(&self) -> bool {
+        self.raw.state().has_waiters()
+    }
+
     /// Whether a writer held the lock a moment ago. A hint, as [`is_locked`](Self::is_locked). Wait-free.
     ///
     /// ```

@@ -10,7 +10,7 @@ use sync::{Absorb, CondLock, LwLock, SeqLock};
 #[test]
 fn a_forced_failure_of_a_try_takes_nothing_and_the_next_try_succeeds() {
     let lock = LwLock::new(());
-    let script = force(Point::TryLock, 0b011);
+    let script = force(Point::TryLock, 0b1011);
     assert!(lock.try_read().is_none());
     assert!(lock.try_write().is_none());
     assert!(!lock.is_locked());

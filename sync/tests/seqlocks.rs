@@ -131,6 +131,17 @@ fn readers_beside_two_writers_never_see_a_mix() {
 }
 
 #[test]
+fn a_try_to_write_gets_a_free_lock_and_nothing_beside_a_writer() {
+    let lock = SeqLock::new(1_u64);
+    let mut writer = lock.try_write().expect("it is free");
+    *writer = 2;
+    assert!(thread::scope(|s| s.spawn(|| lock.try_write().is_none()).join().unwrap()));
+    assert_eq!(lock.read(), 1, "not published yet");
+    drop(writer);
+    assert_eq!((lock.read(), lock.try_write().is_some()), (2, true));
+}
+
+#[test]
 fn the_usual_traits_are_there() {
     let lock: SeqLock<u32> = SeqLock::from(3);
     assert_eq!(SeqLock::<u32>::default().read(), 0);

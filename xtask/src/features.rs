@@ -36,7 +36,7 @@ pub(crate) fn run(tree: &Tree, options: &Options) -> Result<(), Failure> {
 }
 
 /// The features in a manifest, but for those of models.
-fn features(manifest: &str) -> Vec<String> {
+pub(crate) fn features(manifest: &str) -> Vec<String> {
     let section = manifest.split("[features]").nth(1).unwrap_or_default();
     let lines = section.lines().take_while(|line| !line.starts_with('['));
     let names = lines.filter_map(|line| Some(line.split_once('=')?.0.trim().to_owned()));

@@ -16,6 +16,7 @@ mod insns;
 mod ledger;
 mod lines;
 mod models;
+mod mutants;
 mod package;
 #[cfg(test)]
 mod promises;
@@ -43,6 +44,10 @@ cargo xtask COMMAND
   weaken [--list] [--limit SECONDS] [--jobs N] [ID..]
                                           weakens every tagged ordering; a model of its row must fail
   break [--list] [NAME..]                 breaks each protocol on purpose, one fault at a time; its model must fail
+  mutants [--loom] [--again] [--shard K/N] [--only TEXT] [--list] [--limit SECONDS] [--jobs N] CRATE
+                                          changes the code in one place at a time; a test must fail. --loom: the models
+                                          on what no test caught. Goes on where it was, in target/mutants-CRATE.txt;
+                                          --again: also what has survived
   fuzz [--seconds N] [--asan] [TARGET..]  the fuzz targets, 20 seconds each, on a stable toolchain
   soak [--minutes N] [SUBJECT..]          every structure kept busy by several threads; fails if one is not whole
   asan [WORD..]                           the tests of the product crates under the address and leak sanitizers;
@@ -88,6 +93,7 @@ fn run() -> Result<(), Failure> {
         "ledger" => ledger::run(&tree, flag(parser, "fix")?),
         "weaken" => weaken::run(&tree, &weaken_options(parser)?),
         "break" => broken::run(&tree, &break_options(parser)?),
+        "mutants" => mutants::run(&tree, &mutant_options(parser)?),
         "fuzz" => fuzz::run(&tree, &fuzz_options(parser)?),
         "soak" => sanitize::soak(&tree, &words(parser)?),
         "asan" => sanitize::address(&tree, &words(parser)?),
@@ -164,6 +170,27 @@ fn break_options(mut parser: Parser) -> Result<broken::Options, Failure> {
             Arg::Value(name) => options.names.push(name.string()?),
             other => return Err(other.unexpected().into()),
         }
+    }
+    Ok(options)
+}
+
+fn mutant_options(mut parser: Parser) -> Result<mutants::Options, Failure> {
+    let mut options = mutants::Options::default();
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Arg::Long("shard") => options.shard = Some(parser.value()?.string()?),
+            Arg::Long("only") => options.only = Some(parser.value()?.string()?),
+            Arg::Long("loom") => options.loom = true,
+            Arg::Long("again") => options.again = true,
+            Arg::Long("list") => options.list = true,
+            Arg::Long("limit") => options.limit_seconds = parser.value()?.parse()?,
+            Arg::Long("jobs") => options.jobs = parser.value()?.parse()?,
+            Arg::Value(krate) if options.krate.is_empty() => options.krate = krate.string()?,
+            other => return Err(other.unexpected().into()),
+        }
+    }
+    if options.krate.is_empty() {
+        return Err(Failure::new("mutants of which crate?"));
     }
     Ok(options)
 }

@@ -85,7 +85,7 @@ struct Watcher {
 pub(super) type Ticket = u64;
 
 /// What a release does for the queue.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Plan {
     Nothing,
     /// The first waiter or all leading readers own the lock from now on.
@@ -233,3 +233,6 @@ impl Queue {
         });
     }
 }
+
+#[cfg(test)]
+mod tests;

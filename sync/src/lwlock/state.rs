@@ -157,3 +157,70 @@ impl State {
         Self(if on { self.0 | bit } else { self.0 & !bit })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Mode, State};
+
+    /// The flags that are set in a state: writer, waiters, waking, no barging, watchers.
+    fn flags(state: State) -> [bool; 5] {
+        [
+            state.is_write_locked(),
+            state.has_waiters(),
+            state.is_waking(),
+            state.no_barging(),
+            state.has_watchers(),
+        ]
+    }
+
+    #[test]
+    fn each_flag_is_set_and_cleared_alone_and_leaves_the_readers_alone() {
+        for readers in [0, 1, State::MAX_READERS] {
+            let none = State::FREE.with_readers(readers);
+            let setters: [&dyn Fn(State, bool) -> State; 5] = [
+                &|state, on| if on { state.taken(Mode::Exclusive) } else { state.without_writer() },
+                &State::with_waiters,
+                &State::waking,
+                &State::barging_forbidden,
+                &State::with_watchers,
+            ];
+            let all = setters.iter().fold(none, |state, set| set(state, true));
+            assert_eq!((flags(all), all.readers()), ([true; 5], readers));
+            for (at, set) in setters.iter().enumerate() {
+                let (on, off) = (set(set(none, true), true), set(set(all, false), false));
+                assert_eq!(flags(on), core::array::from_fn(|flag| flag == at));
+                assert_eq!(flags(off), core::array::from_fn(|flag| flag != at));
+                assert_eq!((on.readers(), off.readers()), (readers, readers));
+            }
+            assert_eq!(none.is_locked(), readers != 0);
+        }
+    }
+
+    #[test]
+    fn a_release_wakes_for_watchers_and_for_waiters_that_nobody_is_waking_yet_or_that_are_owed_the_lock() {
+        for bits in 0..16_u32 {
+            let [waiters, waking, no_barging, watchers] = core::array::from_fn(|bit| bits >> bit & 1 != 0);
+            let state = State::FREE.with_waiters(waiters).waking(waking);
+            let state = state.barging_forbidden(no_barging).with_watchers(watchers);
+            let expected = match (watchers, waiters, waking, no_barging) {
+                (true, ..) => true,
+                (false, false, ..) => false,
+                (false, true, true, false) => false,
+                (false, true, ..) => true,
+            };
+            assert_eq!(state.needs_wake(), expected, "{:#x}", state.bits());
+        }
+    }
+
+    #[test]
+    fn a_newcomer_is_admitted_where_there_is_room_and_nobody_is_owed_the_lock() {
+        let admits = |state: State| [state.admits(Mode::Shared), state.admits(Mode::Exclusive)];
+        let free = State::FREE.with_waiters(true).waking(true).with_watchers(true);
+        assert_eq!(admits(free), [true, true]);
+        assert_eq!(admits(free.with_readers(1)), [true, false]);
+        assert_eq!(admits(free.with_readers(State::MAX_READERS - 1)), [true, false]);
+        assert_eq!(admits(free.with_readers(State::MAX_READERS)), [false, false]);
+        assert_eq!(admits(free.taken(Mode::Exclusive)), [false, false]);
+        assert_eq!(admits(free.barging_forbidden(true)), [false, false]);
+    }
+}

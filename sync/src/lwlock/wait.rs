@@ -264,3 +264,6 @@ impl RawLwLock {
         wakes.send();
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -165,3 +165,19 @@ pub fn thread_number() -> u32 {
     });
     number.map_or(0, NonZeroU32::get)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::atomic::Ordering;
+    use super::zeroed_u64;
+
+    #[test]
+    fn zeroed_words_are_as_many_as_asked_for_or_none() {
+        for len in [0, 1, 5000] {
+            let words = zeroed_u64(len).expect("there is memory");
+            assert_eq!(words.len(), len);
+            assert!(words.iter().all(|word| word.load(Ordering::Relaxed) == 0));
+        }
+        assert!(zeroed_u64(usize::MAX / 8).is_none(), "no machine has that");
+    }
+}
