@@ -5,7 +5,7 @@ use crate::lwlock::state::{Mode, State};
 
 /// A queue with a reader for each `r` and a writer for each `w`, in this order.
 fn queue(waiters: &str) -> Queue {
-    let mut queue = Queue::new();
+    let mut queue = Queue::default();
     for letter in waiters.chars() {
         let mode = if letter == 'w' { Mode::Exclusive } else { Mode::Shared };
         queue.insert(&Waiter::new(mode), None);

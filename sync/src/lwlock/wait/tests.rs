@@ -34,7 +34,7 @@ fn the_eighth_lost_race_forbids_barging_and_none_before() {
     }
     queued(&lock, Shared);
     assert!(lock.state().no_barging(), "also when others queue");
-    assert_eq!(lock.queue.lock().len(), 2, "in its old place");
+    assert_eq!(lock.queue.lock().get_or_insert_default().len(), 2, "in its old place");
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn who_insists_takes_a_free_lock_and_leaves_the_queue_to_the_others() {
         assert!(matches!(lock.insist(&waiter, Exclusive, place), Insisted::Owner));
         let state = lock.state();
         assert_eq!((state.is_write_locked(), state.has_waiters()), (true, others != 0));
-        assert_eq!(lock.queue.lock().len(), others);
+        assert_eq!(lock.queue.lock().get_or_insert_default().len(), others);
     }
 }
 
@@ -58,20 +58,20 @@ fn who_insists_gets_the_lock_from_the_next_release_and_asks_only_once() {
     let lock = held();
     let (waiter, place) = queued(&lock, Exclusive);
     let insist = || lock.insist(&waiter, Exclusive, place);
-    lock.queue.lock().rest = Some(Deadline::NEVER);
+    lock.queue.lock().get_or_insert_default().rest = Some(Deadline::NEVER);
     assert!(matches!(insist(), Insisted::Asked), "others have had a hand-over not long ago");
     assert!(!lock.state().no_barging());
-    lock.queue.lock().rest = None;
+    lock.queue.lock().get_or_insert_default().rest = None;
     assert!(matches!(insist(), Insisted::Asked));
     assert!(lock.state().no_barging());
-    lock.queue.lock().rest = None;
+    lock.queue.lock().get_or_insert_default().rest = None;
     assert!(matches!(insist(), Insisted::AskedBefore));
 
     lock.unlock_exclusive();
     assert_eq!(waiter.signal(), Signal::Done);
     let state = lock.state();
     assert_eq!((state.is_write_locked(), state.has_waiters(), state.no_barging()), (true, false, false));
-    lock.queue.lock().rest = None;
+    lock.queue.lock().get_or_insert_default().rest = None;
     assert!(matches!(insist(), Insisted::Asked), "it owns the lock");
     assert!(!lock.state().no_barging(), "which nobody waits for");
     assert!(lock.leave(&waiter, place), "nor does it give up any more");
