@@ -30,7 +30,8 @@
 //! * Hashers are made from a seed ([`SeededHasher`]), which is in the log.
 //! * One operation's records are at most 1 MiB.
 //! * The log grows for ever: there are no snapshots yet.
-//! * Two processes must not open one log at a time; nothing prevents it.
+//! * One map at a time has a log open to write, and a second one is refused ([`RedoError::Locked`]), also one of another
+//!   process; on systems other than Unix, and on file systems whose locks other machines don't see, nothing prevents it.
 
 mod apply;
 mod codec;
@@ -42,6 +43,7 @@ mod following;
 mod frame;
 mod hasher;
 mod header;
+mod lock;
 mod log;
 mod logged;
 mod logged_map;

@@ -54,8 +54,7 @@ impl Feed {
     /// Follows the files of a folder.
     pub(crate) fn of_path(dir: &Path) -> Result<Self, RedoError> {
         let Some((_, path)) = segments(dir)?.into_iter().next() else {
-            let why = "there is no segment of a log".to_owned();
-            return Err(RedoError::Damaged { path: dir.into(), offset: 0, why });
+            return Err(RedoError::no_log(dir));
         };
         let mut file = open(&path)?;
         let header = read_header(&mut file, &path)?;

@@ -2,6 +2,7 @@
 
 use super::error::RedoError;
 use super::header::{HEADER, Header};
+use super::lock::FolderLock;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -37,6 +38,7 @@ pub(crate) struct Files {
     end: u64,
     pub(crate) faults: Option<Arc<dyn Faults>>,
     pub(crate) fsyncs: u64,
+    _lock: FolderLock,
 }
 
 /// The segments of a folder by their positions.
@@ -93,6 +95,14 @@ fn new_segment(dir: &Path, header: &Header) -> Result<(PathBuf, File), RedoError
     Ok((path, file))
 }
 
+fn must_be_new(dir: &Path) -> Result<(), RedoError> {
+    if segments(dir)?.is_empty() {
+        return Ok(());
+    }
+    let there = io::Error::new(io::ErrorKind::AlreadyExists, "there is a log already");
+    Err(RedoError::io("make a log", dir, there))
+}
+
 impl Files {
     /// A log's first segment, in a folder that is made if need be and has none yet.
     pub(crate) fn create(dir: &Path, header: Header) -> Result<Self, RedoError> {
@@ -101,19 +111,27 @@ impl Files {
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(dir).map_err(|error| RedoError::io("make the folder of the log", dir, error))?;
-        if !segments(dir)?.is_empty() {
-            let there = io::Error::new(io::ErrorKind::AlreadyExists, "there is a log already");
-            return Err(RedoError::io("make a log", dir, there));
-        }
+        must_be_new(dir)?;
+        let lock = FolderLock::take(dir)?;
+        must_be_new(dir)?;
         let (path, file) = new_segment(dir, &header)?;
         if let Some(parent) = dir.parent().filter(|parent| !parent.as_os_str().is_empty()) {
             sync_dir(parent)?;
         }
-        Ok(Self { dir: dir.into(), header, path, file, end: header.start, faults: None, fsyncs: 0 })
+        Ok(Self {
+            dir: dir.into(),
+            header,
+            path,
+            file,
+            end: header.start,
+            faults: None,
+            fsyncs: 0,
+            _lock: lock,
+        })
     }
 
     /// Goes on with a log that ends at `end`: what is after it in the last segment is cut off.
-    pub(crate) fn resume(dir: &Path, header: Header, end: u64) -> Result<Self, RedoError> {
+    pub(crate) fn resume(dir: &Path, header: Header, end: u64, lock: FolderLock) -> Result<Self, RedoError> {
         let path = segment_path(dir, header.start);
         for (_, later) in segments(dir)?.into_iter().filter(|(start, _)| *start > header.start) {
             fs::remove_file(&later).map_err(|error| RedoError::io("remove a torn segment", later, error))?;
@@ -125,7 +143,7 @@ impl Files {
         allocate(&file, SEGMENT.max(offset)).map_err(failed)?;
         file.seek(SeekFrom::Start(offset)).map_err(failed)?;
         file.sync_all().map_err(failed)?;
-        Ok(Self { dir: dir.into(), header, path, file, end, faults: None, fsyncs: 0 })
+        Ok(Self { dir: dir.into(), header, path, file, end, faults: None, fsyncs: 0, _lock: lock })
     }
 
     pub(crate) fn end(&self) -> u64 {

@@ -6,6 +6,7 @@ use super::error::RedoError;
 use super::files::{Faults, Files};
 use super::frame::{FRAME_HEAD, MAX_PAYLOAD, seal};
 use super::header::Header;
+use super::lock::FolderLock;
 use super::record::Record;
 use super::ring::Ring;
 use std::path::Path;
@@ -36,8 +37,14 @@ impl Log {
     }
 
     /// Goes on with a log whose last segment has this header, from `end` on.
-    pub(crate) fn resume(path: &Path, header: Header, end: u64, room: bool) -> Result<Self, RedoError> {
-        Ok(Self::over(Files::resume(path, header, end)?, room))
+    pub(crate) fn resume(
+        path: &Path,
+        header: Header,
+        end: u64,
+        room: bool,
+        lock: FolderLock,
+    ) -> Result<Self, RedoError> {
+        Ok(Self::over(Files::resume(path, header, end, lock)?, room))
     }
 
     fn over(files: Files, room: bool) -> Self {

@@ -204,7 +204,7 @@ impl Options {
     /// Makes an empty map whose log is at `path`, where there must be none yet.
     ///
     /// # Errors
-    /// If a setting is out of bounds, or if the log can't be made.
+    /// If a setting is out of bounds, if there is a log already, or if it can't be made.
     ///
     /// ```
     /// use lhash::redo::{LoggedMap, Options};

@@ -68,7 +68,7 @@ impl Reader {
             VecDeque::from([(u64::MAX, path.to_owned())])
         };
         let Some((start, first)) = later.pop_front() else {
-            return Err(damaged(path, 0, "there is no segment of a log"));
+            return Err(RedoError::no_log(path));
         };
         let bytes = read(&first)?;
         let header = Header::decode(&bytes).map_err(|why| damaged(&first, 0, why))?;

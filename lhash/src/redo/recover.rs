@@ -4,7 +4,9 @@ use super::Durability;
 use super::apply::{Applying, Diverged};
 use super::codec::Codec;
 use super::error::RedoError;
+use super::files::segments;
 use super::hasher::SeededHasher;
+use super::lock::FolderLock;
 use super::log::Log;
 use super::logged::Logged;
 use super::options::{Kind, has_digests, has_room, logged};
@@ -142,7 +144,12 @@ impl OpenOptions {
         M: Kind,
         S: SeededHasher,
     {
-        let mut reader = Reader::open(path.as_ref())?;
+        let path = path.as_ref();
+        if segments(path)?.is_empty() {
+            return Err(RedoError::no_log(path));
+        }
+        let lock = FolderLock::take(path)?;
+        let mut reader = Reader::open(path)?;
         let header = *reader.header();
         let verify = has_digests(&header);
         let mut map = logged::<K, V, M, S>(&header, Logger::reading(verify))?;
@@ -159,7 +166,7 @@ impl OpenOptions {
         drop(pin);
         let recovery = Recovery { records, lsn: reader.lsn(), torn_bytes: reader.torn_bytes() };
         let ntuples = map.table.redo_rest(replay.behind);
-        let log = Log::resume(path.as_ref(), *reader.header(), reader.lsn(), has_room(&header))?;
+        let log = Log::resume(path, *reader.header(), reader.lsn(), has_room(&header), lock)?;
         map.logger = Logger::new(log, ntuples, verify, self.durability);
         Ok((map, recovery))
     }
@@ -169,8 +176,8 @@ impl OpenOptions {
 /// what is left out is reported.
 ///
 /// # Errors
-/// If the log can't be read, if it is of another kind of map, and if it is damaged: then the error names the file, the offset
-/// and the reason.
+/// If the log can't be read, if it is of another kind of map, if another map has it open ([`RedoError::Locked`]), and if it is
+/// damaged: then the error names the file, the offset and the reason.
 ///
 /// ```
 /// use lhash::redo::{self, LoggedMap, Options};

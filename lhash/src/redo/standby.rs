@@ -109,8 +109,7 @@ where
     /// let primary: LoggedMap<u64, u64> = Options::new().create(&path)?;
     /// primary.pin().insert(1, 2)?;
     /// primary.flush()?;
-    /// let first = std::fs::read_dir(&path).unwrap().next().unwrap().unwrap().path();
-    /// let bytes = std::fs::File::open(first).unwrap(); // or a socket
+    /// let bytes = std::fs::File::open(path.join("0000000000000000.redo")).unwrap(); // or a socket
     /// let standby: Standby<u64, u64, lhash::Map> = Standby::follow_read(bytes)?;
     /// standby.wait_for(primary.lsn())?;
     /// assert_eq!(standby.len(), 1);

@@ -4,6 +4,7 @@
 mod damage;
 mod flips;
 mod killed;
+mod lock;
 mod recovery;
 mod standby;
 
@@ -26,10 +27,11 @@ fn figures(stats: &Stats) -> (u64, u32, u64) {
     (stats.ntuples, stats.max_bucket, stats.overflow_pages)
 }
 
-/// The files of a log, in order.
+/// The segments of a log, in order.
 fn segments(dir: &Path) -> Vec<PathBuf> {
     let mut all: Vec<PathBuf> =
         std::fs::read_dir(dir).expect("a folder").map(|entry| entry.expect("a file").path()).collect();
+    all.retain(|path| path.extension().is_some_and(|extension| extension == "redo"));
     all.sort();
     all
 }
