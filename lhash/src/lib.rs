@@ -56,7 +56,7 @@
 //! * The count loses nothing, and [`CountPolicy`] says how far it may lag (LH-6).
 //! * Memory comes back (LH-8); a map that was sized makes no split for what it was sized for (LH-10).
 //! * It works in thread-local destructors and in the child of a `fork` (LH-11).
-//! * With feature `redo`, every change is logged, and a map is rebuilt or followed from the log (LH-12, LH-13, LH-14, LH-15, LH-16: module
+//! * With feature `redo`, every change is logged, and a map is rebuilt or followed from the log (LH-12, LH-13, LH-14, LH-15, LH-16, LH-17: module
 //!   `redo`).
 //!
 //! The labels name promises in the repository's GUARANTEES.md, each with its test or model.
@@ -124,6 +124,8 @@ mod bulk;
 mod chain;
 mod change;
 mod chunks;
+#[cfg(feature = "redo")]
+mod clear;
 mod compute;
 mod config;
 mod draft;

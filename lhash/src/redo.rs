@@ -6,6 +6,8 @@
 //! their owner alone. Each has a header (version, the hasher's seed, the table's settings) and then records: length, CRC-32C,
 //! kind and payload, little-endian, padded to 8 bytes. A position in the log (LSN) counts the bytes of records.
 //!
+//! `clear` goes bucket by bucket while others write, and has one record for each bucket that had any entry.
+//!
 //! Keys and values are encoded ([`Codec`]) before any lock is taken. A change takes its place in the log while it holds its
 //! bucket, and fills the place after it has let go; a split or merge, which holds two buckets, likewise: so the
 //! order in the log is the order in every bucket. [`Durability`] says when a change's call returns; one thread writes and

@@ -326,7 +326,8 @@ where
     V: Codec + Send + 'static,
     S: SeededHasher,
 {
-    /// Removes all entries that [`iter`](Self::iter) meets.
+    /// Removes all entries that there are when it begins, a bucket at a time, with one record for each bucket that has any.
+    /// What others insert meanwhile may go too.
     ///
     /// # Errors
     /// If the log can't be written, now or earlier. Some may be removed then and others not.
@@ -344,6 +345,6 @@ where
     /// # Ok::<(), lhash::redo::RedoError>(())
     /// ```
     pub fn clear(&self) -> Result<(), RedoError> {
-        self.writing().remove_where(|_, _| true).map(drop)
+        self.writing().clear()
     }
 }

@@ -8,6 +8,7 @@ use super::error::RedoError;
 use super::log::{Log, Permit, Place};
 use super::record::{Ntuples, Record};
 use super::stored::{Row, digest_of_all};
+use crate::clear::MOST_MERGES;
 use crate::observe::Observer;
 use crate::word::SlotWord;
 use core::cell::{Cell, RefCell};
@@ -64,7 +65,7 @@ impl Logger {
     }
 
     /// Waits as the map's durability asks for.
-    fn settle(&self, lsn: u64) -> Result<(), RedoError> {
+    pub(crate) fn settle(&self, lsn: u64) -> Result<(), RedoError> {
         match (&self.log, self.durability) {
             (Some(log), Durability::Sync) => log.flush(lsn),
             _ => Ok(()),
@@ -142,6 +143,22 @@ enum What {
     Split { from: u32, to: u32, digests: Option<(u64, u64)> },
     Merge { from: u32, to: u32, digest: Option<u64> },
     Squeeze { bucket: u32, digest: Option<u64> },
+    Clear { bucket: u32, removed: u32, digest: Option<u64> },
+}
+
+impl What {
+    /// By how much it changes the number of entries.
+    fn own(&self, changes: &[Change]) -> i64 {
+        match *self {
+            Self::Change { index, .. } => match changes[index].kind {
+                ChangeKind::Insert => 1,
+                ChangeKind::Replace => 0,
+                ChangeKind::Remove => -1,
+            },
+            Self::Clear { removed, .. } => -i64::from(removed),
+            _ => 0,
+        }
+    }
 }
 
 /// The changes of one operation, and the places taken for them.
@@ -185,6 +202,19 @@ impl<'a> Telling<'a> {
         Ok(Self { logger, log, permit, changes, frames, squeezes, counted, lsn })
     }
 
+    /// Prepares for so many buckets to be cleared, as `new`.
+    pub(crate) fn clearing(logger: &'a Logger, buckets: usize) -> Result<Self, RedoError> {
+        let log = logger.log()?;
+        let digest = logger.verify.then_some(0);
+        let clear = Record::Clear { bucket: 0, removed: 0, ntuples: Ntuples::Nothing, digest };
+        let merge = Record::Merge { from: 0, to: 0, digest };
+        let bytes = buckets * log.frame_len(&clear) + MOST_MERGES * log.frame_len(&merge);
+        let permit = RefCell::new(log.permit(bytes)?);
+        let frames = RefCell::new(Vec::with_capacity(buckets + MOST_MERGES));
+        let (squeezes, counted, lsn) = (Cell::new(0), Cell::new(None), Cell::new(0));
+        Ok(Self { logger, log, permit, changes: Vec::new(), frames, squeezes, counted, lsn })
+    }
+
     fn reserve(&self, what: What) {
         let len = self.log.frame_len(&self.record(what, Ntuples::Nothing));
         let place = self.permit.borrow_mut().reserve(len);
@@ -198,6 +228,7 @@ impl<'a> Telling<'a> {
             What::Split { from, to, digests } => Record::Split { from, to, digests },
             What::Merge { from, to, digest } => Record::Merge { from, to, digest },
             What::Squeeze { bucket, digest } => Record::Squeeze { bucket, digest },
+            What::Clear { bucket, removed, digest } => Record::Clear { bucket, removed, ntuples, digest },
         }
     }
 
@@ -208,16 +239,11 @@ impl<'a> Telling<'a> {
     /// Fills the places. The first change carries what the metapage took beyond each one's own.
     fn fill(&self) {
         let mut frames = self.frames.borrow_mut();
-        let changes = frames.iter().filter(|(_, what)| matches!(what, What::Change { .. })).count() as i64;
-        let sign = match self.changes.first().map(|change| change.kind) {
-            Some(ChangeKind::Insert) => 1,
-            Some(ChangeKind::Remove) => -1,
-            _ => 0,
-        };
+        let own: i64 = frames.iter().map(|(_, what)| what.own(&self.changes)).sum();
         let counted = self.counted.take();
         let (first, rest) = match counted {
             None => (Ntuples::Nothing, Ntuples::Nothing),
-            Some(n) if n == sign * changes => (Ntuples::Itself, Ntuples::Itself),
+            Some(n) if n == own => (Ntuples::Itself, Ntuples::Itself),
             // What is beyond a record's number stays uncounted there.
             Some(n) => (i32::try_from(n).map_or(Ntuples::Nothing, Ntuples::By), Ntuples::Nothing),
         };
@@ -225,7 +251,9 @@ impl<'a> Telling<'a> {
         let mut ntuples = first;
         for (place, what) in frames.drain(..) {
             let record = match what {
-                What::Change { .. } => self.record(what, core::mem::replace(&mut ntuples, rest)),
+                What::Change { .. } | What::Clear { .. } => {
+                    self.record(what, core::mem::replace(&mut ntuples, rest))
+                }
                 _ => self.record(what, Ntuples::Nothing),
             };
             self.lsn.set(self.lsn.get().max(place.end()));
@@ -235,10 +263,14 @@ impl<'a> Telling<'a> {
 
     /// Fills the places and waits as the map's durability asks for.
     pub(crate) fn finish(self) -> Result<(), RedoError> {
+        let logger = self.logger;
+        logger.settle(self.fill_all())
+    }
+
+    /// Fills the places. Returns the position after the last, or 0.
+    pub(crate) fn fill_all(self) -> u64 {
         self.fill();
-        let (logger, lsn) = (self.logger, self.lsn.get());
-        drop(self);
-        logger.settle(lsn)
+        self.lsn.get()
     }
 }
 
@@ -293,6 +325,14 @@ impl<K, V> Observer<Row<K, V>> for Telling<'_> {
             self.squeezes.set(left);
             self.reserve(What::Squeeze { bucket, digest: self.digest(entries) });
         }
+    }
+
+    fn cleared<'e>(&self, bucket: u32, removed: usize, entries: impl Iterator<Item = &'e Row<K, V>>)
+    where
+        Row<K, V>: 'e,
+    {
+        // There are never more nodes than that.
+        self.reserve(What::Clear { bucket, removed: removed as u32, digest: self.digest(entries) });
     }
 
     fn counted(&self, ntuples: i64) {

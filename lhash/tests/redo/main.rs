@@ -1,6 +1,7 @@
 //! The redo log: what a map that is rebuilt from it, or follows it, has in common with the first one.
 #![cfg(all(feature = "redo", not(any(all(loom, feature = "loom"), all(shuttle, feature = "shuttle")))))]
 
+mod clear;
 mod damage;
 mod flips;
 mod killed;
