@@ -36,6 +36,8 @@
 //!   process; on systems other than Unix, and on file systems whose locks other machines don't see, nothing prevents it.
 
 mod apply;
+mod base;
+mod calls;
 mod codec;
 pub(crate) mod commit;
 mod error;
@@ -50,30 +52,36 @@ mod log;
 mod logged;
 mod logged_map;
 mod logged_multi;
+mod logger;
 mod options;
+mod pinned_logged;
 mod reader;
 mod record;
 mod recover;
 pub(crate) mod ring;
 mod rows;
+mod snapshot;
+mod snapshots;
 mod standby;
 mod stored;
 mod telling;
 mod writing;
 
+#[doc(hidden)]
+pub use calls::{Call, Faults};
 #[cfg(feature = "serde")]
 pub use codec::Serde;
 pub use codec::{Codec, DecodeError};
 pub use error::RedoError;
-#[doc(hidden)]
-pub use files::{Call, Faults};
 pub use hasher::{SeededHasher, SeededState};
-pub use logged::{Logged, LoggedMap, LoggedMultiMap, PinnedLogged};
+pub use logged::{Logged, LoggedMap, LoggedMultiMap};
 pub use options::{Kind, Options};
+pub use pinned_logged::PinnedLogged;
 pub use reader::Reader;
 pub use record::{Ntuples, Record};
 pub use recover::{OpenOptions, Opened, Recovery, open};
 pub use rows::Rows;
+pub use snapshots::Snapshot;
 pub use standby::Standby;
 
 /// When a change's call returns.

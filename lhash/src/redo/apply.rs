@@ -3,6 +3,7 @@
 
 use super::codec::Codec;
 use super::record::{Ntuples, Record};
+use super::snapshot;
 use super::stored::{Row, Stored, digest_of};
 use crate::draft::Draft;
 use crate::reclaim::Pin;
@@ -125,6 +126,11 @@ where
         linked.map_err(|error| Diverged(error.to_string()))?;
         draft.linked();
         Ok(())
+    }
+
+    /// Puts an entry of a snapshot where it belongs.
+    pub(crate) fn load(&self, row: snapshot::Row<'_>, pin: &Pin) -> Applied {
+        self.insert(row.hash, row.key, row.value, pin)
     }
 
     fn replace(&self, hash: u32, key: &[u8], value: &[u8], pin: &Pin) -> Applied {

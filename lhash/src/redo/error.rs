@@ -39,6 +39,13 @@ pub enum RedoError {
         /// What is wrong there.
         why: String,
     },
+    /// Records that were to be followed are gone: a snapshot has let their segment go. Follow the log anew, from that snapshot.
+    Pruned {
+        /// Where they were.
+        path: PathBuf,
+        /// The position of the first of them.
+        lsn: u64,
+    },
     /// A record can't be applied, or a bucket is not what the log says: log and map are not of one origin, or one of them
     /// was tampered with.
     Diverged {
@@ -90,6 +97,11 @@ impl fmt::Display for RedoError {
         match self {
             Self::Io { doing, path, error } => write!(f, "{}: can't {doing}: {error}", path.display()),
             Self::Damaged { path, offset, why } => write!(f, "{}: at byte {offset}: {why}", path.display()),
+            Self::Pruned { path, lsn } => write!(
+                f,
+                "{}: the records from {lsn} on are gone with what a snapshot has let go: follow the log anew",
+                path.display()
+            ),
             Self::Diverged { lsn, why } => write!(f, "at the record that ends at {lsn}: {why}"),
             Self::Locked { path } => write!(
                 f,

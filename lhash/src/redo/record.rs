@@ -81,7 +81,7 @@ const VACUUM: u8 = 8;
 const CLEAR: u8 = 9;
 
 /// More entries than an address space has room for: a map that is said to have more could not count on from there.
-const MOST_ENTRIES: u64 = 1 << 48;
+pub(crate) const MOST_ENTRIES: u64 = 1 << 48;
 
 const KIND: u8 = 0x0f;
 const ITSELF: u8 = 0x10;

@@ -2,8 +2,9 @@
 
 use super::codec::Codec;
 use super::error::RedoError;
+use super::logger::Logger;
 use super::stored::{Row, Stored, digest_of};
-use super::telling::{Change, ChangeKind, Logger, Telling};
+use super::telling::{Change, ChangeKind, Telling};
 use crate::draft::Draft;
 use crate::family::Families;
 use crate::pinned_multi::Vacuumed;

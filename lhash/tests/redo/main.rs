@@ -3,10 +3,14 @@
 
 mod clear;
 mod damage;
+mod failing;
 mod flips;
 mod killed;
 mod lock;
 mod recovery;
+mod snapshot;
+mod snapshot_damage;
+
 mod standby;
 
 use lhash::Stats;
@@ -40,4 +44,12 @@ fn segments(dir: &Path) -> Vec<PathBuf> {
 /// The bytes of a log's files, one after the other.
 fn log_bytes(dir: &Path) -> Vec<u8> {
     segments(dir).iter().flat_map(|path| std::fs::read(path).expect("a segment")).collect()
+}
+
+/// The snapshots of a log, in order.
+fn snapshots(dir: &Path) -> Vec<PathBuf> {
+    let files = std::fs::read_dir(dir).expect("a folder").map(|entry| entry.expect("a file").path());
+    let mut all: Vec<PathBuf> = files.filter(|path| path.to_string_lossy().contains("snapshot-")).collect();
+    all.sort();
+    all
 }
