@@ -64,6 +64,8 @@ fn snapshots_while_four_threads_write_are_of_one_moment_and_hold_nobody_up() {
                         map.pin().insert(n % 300, format!("{thread} {n}")).expect("logged");
                         if n % 3 == 0 {
                             map.pin().remove_all(&(n % 290)).expect("logged");
+                            // So that the files have records after the snapshot's position.
+                            map.flush().expect("flushed");
                         }
                         if thread == 0 && n % 400 == 399 {
                             map.pin().clear().expect("logged");
