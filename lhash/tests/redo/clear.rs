@@ -1,6 +1,6 @@
 //! `clear` in the log: one record for each bucket that had any entry, in the order of that bucket's changes.
 
-use crate::{entries, figures};
+use crate::{Stop, entries, figures};
 use lhash::redo::{
     self, Durability, Kind, Logged, LoggedMap, LoggedMultiMap, Ntuples, Options, Reader, Record, RedoError,
     Standby,
@@ -114,27 +114,24 @@ fn a_clear_while_others_write_is_in_the_order_of_every_bucket() {
         let stop = AtomicBool::new(false);
         thread::scope(|s| {
             let (map, stop) = (&map, &stop);
-            let writers: Vec<_> = (0..4_u64)
-                .map(|thread| {
-                    s.spawn(move || {
-                        for n in 0.. {
-                            map.pin().insert(n % 700, format!("{thread} {n}")).expect("logged");
-                            if n % 3 == 0 {
-                                map.pin().remove_all(&(n % 650)).expect("logged");
-                            }
-                            if n > 500 && stop.load(Ordering::Relaxed) {
-                                return;
-                            }
+            for thread in 0..4_u64 {
+                s.spawn(move || {
+                    for n in 0.. {
+                        map.pin().insert(n % 700, format!("{thread} {n}")).expect("logged");
+                        if n % 3 == 0 {
+                            map.pin().remove_all(&(n % 650)).expect("logged");
                         }
-                    })
-                })
-                .collect();
+                        if n > 500 && stop.load(Ordering::Relaxed) {
+                            return;
+                        }
+                    }
+                });
+            }
+            let _stop = Stop(stop);
             for _ in 0..5 {
                 map.pin().clear().expect("logged");
                 assert!(map.pin().iter().all(|(_, value)| value != "old"));
             }
-            stop.store(true, Ordering::Relaxed);
-            writers.into_iter().for_each(|writer| writer.join().expect("it writes"));
         });
         map.flush().expect("flushed");
         standby.wait_for(map.lsn()).expect("every bucket is the same");

@@ -17,6 +17,7 @@ use lhash::Stats;
 use lhash::redo::{Kind, Logged};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// All entries, with how often each is there.
 fn entries<M: Kind>(map: &Logged<u64, String, M>) -> BTreeMap<(u64, String), usize> {
@@ -25,6 +26,15 @@ fn entries<M: Kind>(map: &Logged<u64, String, M>) -> BTreeMap<(u64, String), usi
         *all.entry((*key, value.clone())).or_insert(0) += 1;
     }
     all
+}
+
+/// Tells threads to stop when it is dropped, so that a test that fails ends.
+struct Stop<'a>(&'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// What must agree of two tables' figures.

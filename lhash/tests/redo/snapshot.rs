@@ -1,6 +1,6 @@
 //! Snapshots: what is rebuilt from one and the log after it is what was there, and what is older goes.
 
-use crate::{entries, segments, snapshots};
+use crate::{Stop, entries, segments, snapshots};
 use lhash::redo::{
     self, Codec, DecodeError, Kind, Logged, LoggedMap, LoggedMultiMap, Opened, Options, Reader, RedoError,
     SeededState, Standby,
@@ -76,6 +76,7 @@ fn snapshots_while_four_threads_write_are_of_one_moment_and_hold_nobody_up() {
                     }
                 });
             }
+            let _stop = Stop(stop);
             for _ in 0..3 {
                 let before = map.records();
                 let snapshot = map.snapshot().expect("written");
@@ -83,7 +84,6 @@ fn snapshots_while_four_threads_write_are_of_one_moment_and_hold_nobody_up() {
                 wrote += map.records() - before;
                 last = snapshot.lsn;
             }
-            stop.store(true, Ordering::Relaxed);
         });
         assert!(wrote > 0, "nobody wrote meanwhile");
         map.flush().expect("flushed");
