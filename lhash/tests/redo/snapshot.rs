@@ -53,7 +53,7 @@ fn snapshots_while_four_threads_write_are_of_one_moment_and_hold_nobody_up() {
         let path = dir.path().join(at.to_string());
         let options = Options::new().count_policy(policy).shrink(ShrinkPolicy::Below { percent: 80 });
         let map: LoggedMultiMap<u64, String> = options.verify(at == 0).create(&path).expect("created");
-        map.cut_segments_at(1 << 15);
+        map.cut_segments_at(1 << 12);
         let stop = AtomicBool::new(false);
         let (mut last, mut wrote) = (0, 0);
         thread::scope(|s| {
