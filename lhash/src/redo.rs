@@ -26,12 +26,21 @@
 //! [`Recovery::torn_bytes`] tells of it. Damage before valid records is an error. [`Standby`] follows a log that grows. With
 //! [`Options::verify`], the log carries the digest of each bucket that a record changes.
 //!
+//! # Snapshots
+//!
+//! [`Logged::snapshot`] writes the map as it is at one position beside the log (`snapshot-<position>`), while others write on, and
+//! removes the segments that lie before that position. [`open`] and [`Standby::follow`] begin with the newest snapshot, and go on
+//! with the log from its position. A snapshot is there as a whole or not at all, whatever ends the process. One that is damaged
+//! is an error, unless an older one or the log's beginning is still there with all that follows it: then the map is
+//! rebuilt from that, and [`Recovery::damaged_snapshots`] tells of it. A snapshot keeps entries, count and buckets, but no
+//! empty slots: a map that is rebuilt from one may have fewer overflow pages.
+//!
 //! # Limits
 //!
 //! * Pages have 7 slots.
 //! * Hashers are made from a seed ([`SeededHasher`]), which is in the log.
 //! * One operation's records are at most 1 MiB.
-//! * The log grows for ever: there are no snapshots yet.
+//! * The log grows until [`Logged::snapshot`] is called: nothing calls it by itself.
 //! * One map at a time has a log open to write, and a second one is refused ([`RedoError::Locked`]), also one of another
 //!   process; on systems other than Unix, and on file systems whose locks other machines don't see, nothing prevents it.
 

@@ -103,8 +103,9 @@ where
     /// with the newest one.
     ///
     /// The map is not looked at: it is rebuilt, from the last snapshot and the log since then, on the calling thread. So others
-    /// read and write meanwhile, and wait for this call nowhere; it takes time as recovery does, and memory for a second copy of
-    /// the map and one segment while it runs. Of several calls at a time, one runs after the other.
+    /// read and write meanwhile, and wait for this call nowhere but in its [`flush`](Logged::flush), as in anybody's. It takes time
+    /// as recovery does, and memory for a second copy of the map and one segment while it runs. If records come faster than one
+    /// thread applies them, each call takes longer than the last. Of several calls at a time, one runs after the other.
     ///
     /// # Errors
     /// If the log can't be written or read, or is damaged; if the snapshot can't be written: then the last one and the log are as
