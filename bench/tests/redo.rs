@@ -49,7 +49,7 @@ fn log(dir: &Path) -> PathBuf {
     map.pin().remove(&7).unwrap();
     map.flush().unwrap();
     drop(map);
-    fs::read_dir(dir).unwrap().next().unwrap().unwrap().path()
+    dir.join("0000000000000000.redo")
 }
 
 #[test]

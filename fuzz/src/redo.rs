@@ -16,6 +16,7 @@ use std::hash::BuildHasher;
 use std::path::Path;
 
 use format::End;
+use lhash::internals::address;
 use lhash::redo::{self, Kind, Reader, Recovery, RedoError, SeededHasher, SeededState};
 use lhash::{Map, MultiMap};
 
@@ -62,21 +63,24 @@ fn sealed(is_multi: bool, policy: u32, mut rest: &[u8]) -> Log {
     Log { bytes, states: None }
 }
 
-/// Inserts, replaces and removes of a few keys, and splits and merges wherever the input says so.
+/// Inserts, replaces and removes of a few keys, and splits, merges and clears wherever the input says so.
 fn steps(rest: &[u8]) -> Log {
     let (hasher, mut max_bucket) = (SeededState::from_seed(5), 3_u32);
+    let hash_of = |key: u64| {
+        let hash = hasher.hash_one(key);
+        (hash ^ hash >> 32) as u32
+    };
     let (mut bytes, mut now) = (format::header(false, 0), Entries::new());
     let mut states = vec![now.clone()];
     for &[what, key, value] in rest.as_chunks().0.iter().take(500) {
         let key = u64::from(key % 16);
-        let hash = hasher.hash_one(key);
-        let hash = (hash ^ hash >> 32) as u32;
+        let hash = hash_of(key);
         let words = |words: [u32; 2]| words.map(u32::to_le_bytes).concat();
         let entry = |tag: u8, value: &str| {
-            let place = words([lhash::internals::address(max_bucket, hash), hash]);
+            let place = words([address(max_bucket, hash), hash]);
             [&[tag], &place[..], &[8], &key.to_le_bytes(), value.as_bytes()].concat()
         };
-        let payload = match what % 4 {
+        let payload = match what % 5 {
             0 => {
                 let value = value.to_string();
                 let tag = if now.contains_key(&key) { 2 } else { 0x11 };
@@ -91,6 +95,12 @@ fn steps(rest: &[u8]) -> Log {
             2 => {
                 max_bucket += 1;
                 [&[5], &words([lhash::internals::parent(max_bucket), max_bucket])[..]].concat()
+            }
+            4 => {
+                let bucket = address(max_bucket, hash);
+                let before = now.len();
+                now.retain(|key, _| address(max_bucket, hash_of(*key)) != bucket);
+                [&[0x19], &words([bucket, (before - now.len()) as u32])[..]].concat()
             }
             _ if max_bucket > 3 => {
                 max_bucket -= 1;
@@ -142,7 +152,7 @@ pub fn run(input: &[u8]) {
 
 fn read(folder: &Path, file: &Path, records: &[(u64, u8)], end: End) {
     let mut reader = Reader::open(folder).expect("its header is right");
-    let kinds = ["insert", "replace", "remove", "add_page", "split", "merge", "squeeze", "vacuum"];
+    let kinds = ["insert", "replace", "remove", "add_page", "split", "merge", "squeeze", "vacuum", "clear"];
     for &(lsn, kind) in records {
         let (found, record) = reader.read().expect("a record").expect("a record");
         assert_eq!((found, record.kind()), (lsn, kinds[usize::from(kind) - 1]));

@@ -56,8 +56,8 @@
 //! * The count loses nothing, and [`CountPolicy`] says how far it may lag (LH-6).
 //! * Memory comes back (LH-8); a map that was sized makes no split for what it was sized for (LH-10).
 //! * It works in thread-local destructors and in the child of a `fork` (LH-11).
-//! * With feature `redo`, every change is logged, and a map is rebuilt or followed from the log (LH-12, LH-13, LH-14, LH-15: module
-//!   `redo`).
+//! * With feature `redo`, every change is logged, and a map is rebuilt or followed from the log and its snapshots (LH-12,
+//!   LH-13, LH-14, LH-15, LH-16, LH-17, LH-18: module `redo`).
 //!
 //! The labels name promises in the repository's GUARANTEES.md, each with its test or model.
 //!
@@ -116,7 +116,7 @@
 //! | `serde` | `Serialize` and `Deserialize`: a map is a map, a multimap a sequence of pairs |
 //! | `rayon` | `LHashMap::par_map` and `par_for_each`, over families of buckets |
 //! | `stats` | [`Stats::counted`], [`waited`](Stats::waited), [`deferred`](Stats::deferred) and [`folded`](Stats::folded), counted at every insert; [`Stats::max_overflow_pages`] |
-//! | `redo` | [`redo`]: maps whose changes are in a log, recovery from it, and a standby that follows it |
+//! | `redo` | [`redo`]: maps whose changes are in a log, snapshots, recovery, and a standby that follows it |
 //! | `loom` | the crate on loom's primitives; only together with `--cfg loom` |
 
 mod addr;
@@ -124,6 +124,8 @@ mod bulk;
 mod chain;
 mod change;
 mod chunks;
+#[cfg(feature = "redo")]
+mod clear;
 mod compute;
 mod config;
 mod draft;

@@ -47,7 +47,7 @@ pub(crate) struct Meta {
     floor: RelaxedCount,
     /// The metapage's count, for those who don't hold it.
     pub(crate) published: RelaxedCount,
-    shards: Option<ShardedCounter>,
+    pub(crate) shards: Option<ShardedCounter>,
     /// Under which `OverflowSignal` keeps a thread's private count.
     id: u64,
     pub(crate) overflow_pages: HighCount,
@@ -150,7 +150,7 @@ impl Meta {
         self.floor.set(self.floor.get().max(i64::from(buckets)));
     }
 
-    fn floor(&self) -> u32 {
+    pub(crate) fn floor(&self) -> u32 {
         self.floor.get() as u32
     }
 
@@ -277,7 +277,7 @@ impl<T: Send + 'static, const N: usize> Table<T, N> {
     }
 
     /// With fewer entries than that, a bucket is merged.
-    fn merge_threshold(&self) -> i64 {
+    pub(crate) fn merge_threshold(&self) -> i64 {
         let max_bucket = self.geometry().max_bucket();
         match self.meta.settings.shrink {
             ShrinkPolicy::Below { percent } if max_bucket >= self.meta.floor() => {

@@ -44,6 +44,15 @@ pub(crate) trait Observer<T> {
     {
     }
 
+    /// A bucket was emptied; `entries` are those that went, so many.
+    #[cfg(feature = "redo")]
+    #[inline]
+    fn cleared<'e>(&self, bucket: u32, removed: usize, entries: impl Iterator<Item = &'e T>)
+    where
+        T: 'e,
+    {
+    }
+
     /// The metapage is held, and says so.
     #[inline]
     fn counted(&self, ntuples: i64) {}

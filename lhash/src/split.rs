@@ -29,22 +29,22 @@ pub(crate) enum Moved {
 pub(crate) type Leftovers = Vec<PageId>;
 
 /// A bucket that this thread holds.
-struct Held<'p, const N: usize> {
+pub(crate) struct Held<'p, const N: usize> {
     page: &'p Page<N>,
-    control: Control,
+    pub(crate) control: Control,
 }
 
 impl<const N: usize> Held<'_, N> {
-    fn set(&mut self, control: Control) {
+    pub(crate) fn set(&mut self, control: Control) {
         self.control = control;
         self.page.set_control(control);
     }
 
-    fn release(self) {
+    pub(crate) fn release(self) {
         self.page.set_control(self.control.changed());
     }
 
-    fn release_untouched(self) {
+    pub(crate) fn release_untouched(self) {
         self.page.set_control(self.control.untouched());
     }
 }
@@ -68,7 +68,11 @@ impl<T: 'static, const N: usize> Table<T, N> {
         }
     }
 
-    fn held_slots<'p>(&'p self, held: &Held<'p, N>, pin: &'p Pin) -> impl Iterator<Item = &'p Slot> {
+    pub(crate) fn held_slots<'p>(
+        &'p self,
+        held: &Held<'p, N>,
+        pin: &'p Pin,
+    ) -> impl Iterator<Item = &'p Slot> {
         self.slots(held.page, held.control, pin)
     }
 
@@ -264,7 +268,13 @@ impl<T: 'static, const N: usize> Table<T, N> {
     }
 
     /// Takes the pages after `last`, which are empty, out of a chain.
-    fn cut_after(&self, last: Option<PageId>, held: &mut Held<'_, N>, left: &mut Leftovers, pin: &Pin) {
+    pub(crate) fn cut_after(
+        &self,
+        last: Option<PageId>,
+        held: &mut Held<'_, N>,
+        left: &mut Leftovers,
+        pin: &Pin,
+    ) {
         let mut cut: Vec<PageId> =
             self.pages(held.page, held.control, pin).filter_map(|(page, _)| page).collect();
         if let Some(last) = last {
@@ -312,7 +322,7 @@ impl<T: 'static, const N: usize> Table<T, N> {
         held.release();
     }
 
-    fn hold_waiting<'p>(&'p self, number: u32, pin: &'p Pin) -> Option<Held<'p, N>> {
+    pub(crate) fn hold_waiting<'p>(&'p self, number: u32, pin: &'p Pin) -> Option<Held<'p, N>> {
         loop {
             let page = self.buckets.get(number, pin)?;
             let seen = page.control();

@@ -21,7 +21,9 @@ fn steps(at: u16, change: u8) -> Vec<u8> {
     let [low, high] = at.to_le_bytes();
     let mut input = vec![2, low, high, change];
     (0..12).for_each(|key| input.extend([0, key, key]));
-    [[0, 3, 99], [2, 0, 0], [2, 0, 0], [1, 5, 0], [0, 5, 7], [3, 0, 0], [3, 0, 0], [3, 0, 2], [0, 14, 1]]
+    let moves = [[2, 0, 0], [2, 0, 0], [1, 5, 0], [0, 5, 7], [3, 0, 0], [3, 0, 0], [3, 0, 2]];
+    [&[[0, 3, 99]], &moves[..], &[[4, 3, 0], [4, 3, 0], [0, 3, 9], [2, 0, 0], [4, 2, 0], [0, 14, 1]]]
+        .concat()
         .iter()
         .for_each(|step| input.extend(step));
     input
@@ -45,7 +47,7 @@ fn insert() -> Vec<u8> {
 pub(super) fn seeds() -> Seeds {
     let head = header(false, 0);
     let page = frame(&[4, 1, 0, 0, 0]);
-    let kinds: [&[u8]; 8] = [
+    let kinds: [&[u8]; 10] = [
         &[4, 1, 0, 0, 0],
         &[5, 0, 0, 0, 0, 4, 0, 0, 0],
         &[6, 4, 0, 0, 0, 0, 0, 0, 0],
@@ -53,7 +55,9 @@ pub(super) fn seeds() -> Seeds {
         &[8, 9, 0, 0, 0, 0, 0, 0, 0],
         &[0x88, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0],
         &[0x87, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1],
-        &[9, 0],
+        &[9, 0, 0, 0, 0, 0, 0, 0, 0],
+        &[0xe9, 1, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        &[10, 0],
     ];
     let too_many = [&kinds[5][..9], &[255; 7], &[127]].concat();
     let entry = |tag: u8| [&[tag, 0, 0, 0, 0, 0, 0, 0, 0][..], &[1, 0, 0, 0, 0, 8][..]].concat();
@@ -68,7 +72,10 @@ pub(super) fn seeds() -> Seeds {
         ("kinds_of_a_multimap", sealed(MULTI_WITH_LOSSES, 0, 0, &kinds[3..])),
         ("the_highest_count_and_one_more", sealed(MULTI_WITH_LOSSES, 0, 0, &[kinds[5], &insert()])),
         ("a_count_that_no_map_has", sealed(MULTI_WITH_LOSSES, 0, 0, &[&too_many, &insert()])),
-        ("unknown_kind", sealed(1, 0, 0, &kinds[7..])),
+        ("unknown_kind", sealed(1, 0, 0, &kinds[9..])),
+        ("a_clear_that_is_too_long", sealed(1, 0, 0, &[kinds[7], &[kinds[7], &[0]].concat()])),
+        ("a_clear_with_two_counts", sealed(1, 0, 0, &[&[&[0x79], &kinds[8][1..13]].concat()])),
+        ("a_clear_of_more_than_there_are", sealed(1, 0, 0, &[&[0x19, 0, 0, 0, 0, 255, 255, 255, 255]])),
         ("a_number_without_room", sealed(1, 0, 0, &[&entry(0x21)])),
         ("two_counts", sealed(1, 0, 0, &[&entry(0x71)])),
         ("a_key_that_is_too_long", sealed(1, 0, 0, &[&entry(0x61)])),

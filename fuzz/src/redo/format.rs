@@ -68,26 +68,35 @@ fn is_record(payload: &[u8]) -> bool {
         6 => body == 8 + digest,
         8 => body == 8 + digest && payload[9..].iter().rev().copied().le(MOST_ENTRIES),
         7 => body == 4 + digest,
+        9 => has_count(tag) && body == 8 + number(tag) + digest,
         _ => false,
+    }
+}
+
+/// The bytes for the number by which the count changes.
+fn number(tag: u8) -> usize {
+    if tag & 0x40 != 0 { 4 } else { 0 }
+}
+
+/// Whether a tag says at most one thing of the count.
+fn has_count(tag: u8) -> bool {
+    match tag & 0x30 {
+        0x30 => false,
+        0x20 => tag & 0x40 != 0,
+        _ => true,
     }
 }
 
 fn is_entry(payload: &[u8]) -> bool {
     let tag = payload[0];
-    let has_room = tag & 0x40 != 0;
-    let counted = match tag & 0x30 {
-        0x30 => false,
-        0x20 => has_room,
-        _ => true,
-    };
-    let mut at = 9 + if has_room { 4 } else { 0 } + if tag & 0x80 != 0 { 8 } else { 0 };
+    let mut at = 9 + number(tag) + if tag & 0x80 != 0 { 8 } else { 0 };
     let mut len = 0_usize;
     for shift in [0, 7, 14, 21, 28] {
         let Some(&byte) = payload.get(at) else { return false };
         at += 1;
         len |= usize::from(byte & 0x7f) << shift;
         if byte < 0x80 {
-            return counted && len <= payload.len() - at;
+            return has_count(tag) && len <= payload.len() - at;
         }
     }
     false

@@ -3,6 +3,7 @@
 
 use super::codec::Codec;
 use super::record::{Ntuples, Record};
+use super::snapshot;
 use super::stored::{Row, Stored, digest_of};
 use crate::draft::Draft;
 use crate::reclaim::Pin;
@@ -49,42 +50,17 @@ where
                 self.compare(bucket, digest, pin)?;
                 (1, ntuples)
             }
-            Record::Replace { bucket, hash, key, value, digest } => {
-                self.check_address(bucket, hash)?;
-                self.replace(hash, key, value, pin)?;
-                self.compare(bucket, digest, pin)?;
-                return Ok(0);
-            }
             Record::Remove { bucket, hash, key, value, ntuples, digest } => {
                 self.check_address(bucket, hash)?;
                 self.remove(hash, key, value, pin)?;
                 self.compare(bucket, digest, pin)?;
                 (-1, ntuples)
             }
-            Record::Split { from, to, digests } => {
-                self.split(from, to, pin)?;
-                self.compare(from, digests.map(|digests| digests.0), pin)?;
-                self.compare(to, digests.map(|digests| digests.1), pin)?;
-                return Ok(0);
+            Record::Clear { bucket, removed, ntuples, digest } => {
+                self.clear(bucket, removed, digest, pin)?;
+                (-i64::from(removed), ntuples)
             }
-            Record::Merge { from, to, digest } => {
-                self.merge(from, to, pin)?;
-                self.compare(to, digest, pin)?;
-                return Ok(0);
-            }
-            Record::Squeeze { bucket, digest } => {
-                let mut left = Leftovers::new();
-                self.table.remove_and_squeeze(bucket, &[], &(), pin, &mut left, drop);
-                self.table.retire_pages(left, pin);
-                self.compare(bucket, digest, pin)?;
-                return Ok(0);
-            }
-            // The insert that follows takes the page.
-            Record::AddPage { .. } | Record::Vacuum { exact: None, .. } => return Ok(0),
-            Record::Vacuum { exact: Some(exact), .. } => {
-                self.table.correct_count(exact as i64, &());
-                return Ok(0);
-            }
+            _ => return self.apply_uncounted(record, pin).map(|()| 0),
         };
         let counted = match ntuples {
             Ntuples::Nothing => 0,
@@ -92,6 +68,39 @@ where
             Ntuples::By(n) => i64::from(n),
         };
         Ok(self.table.redo_count(own, counted))
+    }
+
+    /// Applies a record after which there are as many entries as before.
+    fn apply_uncounted(&self, record: &Record<'_>, pin: &Pin) -> Applied {
+        match *record {
+            Record::Replace { bucket, hash, key, value, digest } => {
+                self.check_address(bucket, hash)?;
+                self.replace(hash, key, value, pin)?;
+                self.compare(bucket, digest, pin)
+            }
+            Record::Split { from, to, digests } => {
+                self.split(from, to, pin)?;
+                self.compare(from, digests.map(|digests| digests.0), pin)?;
+                self.compare(to, digests.map(|digests| digests.1), pin)
+            }
+            Record::Merge { from, to, digest } => {
+                self.merge(from, to, pin)?;
+                self.compare(to, digest, pin)
+            }
+            Record::Squeeze { bucket, digest } => {
+                let mut left = Leftovers::new();
+                self.table.remove_and_squeeze(bucket, &[], &(), pin, &mut left, drop);
+                self.table.retire_pages(left, pin);
+                self.compare(bucket, digest, pin)
+            }
+            Record::Vacuum { exact: Some(exact), .. } => {
+                self.table.correct_count(exact as i64, &());
+                Ok(())
+            }
+            // The insert that follows takes the page.
+            Record::AddPage { .. } | Record::Vacuum { exact: None, .. } => Ok(()),
+            Record::Insert { .. } | Record::Remove { .. } | Record::Clear { .. } => Ok(()),
+        }
     }
 
     fn check_address(&self, bucket: u32, hash: u32) -> Applied {
@@ -117,6 +126,11 @@ where
         linked.map_err(|error| Diverged(error.to_string()))?;
         draft.linked();
         Ok(())
+    }
+
+    /// Puts an entry of a snapshot where it belongs.
+    pub(crate) fn load(&self, row: snapshot::Row<'_>, pin: &Pin) -> Applied {
+        self.insert(row.hash, row.key, row.value, pin)
     }
 
     fn replace(&self, hash: u32, key: &[u8], value: &[u8], pin: &Pin) -> Applied {
@@ -150,6 +164,21 @@ where
             }
         }
         Err(Diverged("the entry to remove is not there".to_owned()))
+    }
+
+    fn clear(&self, bucket: u32, removed: u32, digest: Option<u64>, pin: &Pin) -> Applied {
+        let last = self.table.geometry().max_bucket();
+        ensure(bucket <= last, || {
+            format!("bucket {bucket} is cleared there, and the last one here is {last}")
+        })?;
+        self.compare(bucket, digest, pin)?;
+        let (mut left, mut words) = (Leftovers::new(), Vec::new());
+        self.table.clear_bucket(bucket, &(), pin, &mut left, &mut words);
+        self.table.retire_pages(left, pin);
+        words.iter().for_each(|&word| self.table.retire_word(word, pin));
+        ensure(words.len() == removed as usize, || {
+            format!("bucket {bucket} had {} entries when it was cleared here, {removed} there", words.len())
+        })
     }
 
     fn split(&self, from: u32, to: u32, pin: &Pin) -> Applied {

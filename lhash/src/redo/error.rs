@@ -3,7 +3,7 @@
 use crate::ConfigError;
 use core::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Why a logged map, its recovery or a standby can't do what it was asked for.
@@ -39,6 +39,13 @@ pub enum RedoError {
         /// What is wrong there.
         why: String,
     },
+    /// Records that were to be followed are gone: a snapshot has let their segment go. Follow the log anew, from that snapshot.
+    Pruned {
+        /// Where they were.
+        path: PathBuf,
+        /// The position of the first of them.
+        lsn: u64,
+    },
     /// A record can't be applied, or a bucket is not what the log says: log and map are not of one origin, or one of them
     /// was tampered with.
     Diverged {
@@ -46,6 +53,11 @@ pub enum RedoError {
         lsn: u64,
         /// What differs.
         why: String,
+    },
+    /// Another map, of this process or of another one, has the log open to write.
+    Locked {
+        /// The folder of the log.
+        path: PathBuf,
     },
     /// The log is of another kind of map.
     Mismatch {
@@ -74,6 +86,10 @@ impl RedoError {
     pub(crate) fn io(doing: &'static str, path: impl Into<PathBuf>, error: io::Error) -> Self {
         Self::Io { doing, path: path.into(), error: Arc::new(error) }
     }
+
+    pub(crate) fn no_log(path: &Path) -> Self {
+        Self::Damaged { path: path.into(), offset: 0, why: "there is no segment of a log".to_owned() }
+    }
 }
 
 impl fmt::Display for RedoError {
@@ -81,7 +97,18 @@ impl fmt::Display for RedoError {
         match self {
             Self::Io { doing, path, error } => write!(f, "{}: can't {doing}: {error}", path.display()),
             Self::Damaged { path, offset, why } => write!(f, "{}: at byte {offset}: {why}", path.display()),
+            Self::Pruned { path, lsn } => write!(
+                f,
+                "{}: the records from {lsn} on are gone with what a snapshot has let go: follow the log anew",
+                path.display()
+            ),
             Self::Diverged { lsn, why } => write!(f, "at the record that ends at {lsn}: {why}"),
+            Self::Locked { path } => write!(
+                f,
+                "{}: another map, of this process or of another one, has this log open to write: drop that one first, or \
+                 follow the log with a standby",
+                path.display()
+            ),
             Self::Mismatch { why } => f.write_str(why),
             Self::Config(error) => write!(f, "{error}"),
             Self::TooLong { bytes, max } => {

@@ -7,7 +7,7 @@ use super::header::{HEADER, Header, MAGIC};
 use super::record::Record;
 use core::fmt;
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// So many bytes are asked for at a time.
@@ -51,21 +51,30 @@ fn open(path: &Path) -> Result<File, RedoError> {
 }
 
 impl Feed {
-    /// Follows the files of a folder.
-    pub(crate) fn of_path(dir: &Path) -> Result<Self, RedoError> {
-        let Some((_, path)) = segments(dir)?.into_iter().next() else {
-            let why = "there is no segment of a log".to_owned();
-            return Err(RedoError::Damaged { path: dir.into(), offset: 0, why });
-        };
+    /// Follows the files of a folder from a position on, with the last segment that begins before it: one that begins there
+    /// may be without its header yet.
+    pub(crate) fn of_path(dir: &Path, lsn: u64) -> Result<Self, RedoError> {
+        let mut segments = segments(dir)?.into_iter().peekable();
+        let Some((_, mut path)) = segments.next() else { return Err(RedoError::no_log(dir)) };
+        while let Some((_, later)) = segments.next_if(|(start, _)| *start < lsn) {
+            path = later;
+        }
         let mut file = open(&path)?;
         let header = read_header(&mut file, &path)?;
-        Ok(Self::new(Source::Files(file, dir.to_owned()), path, header))
+        if header.start > lsn {
+            return Err(RedoError::Pruned { path, lsn });
+        }
+        Ok(Self { lsn, ..Self::new(Source::Files(file, dir.to_owned()), path, header) })
     }
 
     /// Follows a reader that gives the bytes of segments, one after the other.
     pub(crate) fn of_read(mut read: Box<dyn Read + Send>) -> Result<Self, RedoError> {
         let path = PathBuf::from("the reader");
         let header = read_header(&mut read, &path)?;
+        if header.start != 0 {
+            let why = format!("the reader gives a log from {} on, and not from its beginning", header.start);
+            return Err(RedoError::Mismatch { why });
+        }
         Ok(Self::new(Source::Read(read), path, header))
     }
 
@@ -188,10 +197,22 @@ impl Feed {
             }
         }
         let next = segment_path(dir, lsn);
-        if lsn == self.header.start || !next.exists() {
+        if lsn == self.header.start {
             return Ok(false);
         }
-        let mut file = open(&next)?;
+        let mut file = match File::open(&next) {
+            Ok(file) => file,
+            // A segment goes only after its successor has come: so if this one is gone and there is no successor, that one has
+            // gone too.
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return if self.path.exists() || next.exists() {
+                    Ok(false)
+                } else {
+                    Err(RedoError::Pruned { path: next, lsn })
+                };
+            }
+            Err(error) => return Err(RedoError::io("open the log", next, error)),
+        };
         // It may be there without its header yet.
         let Ok(header) = read_header(&mut file, &next) else { return Ok(false) };
         (self.source, self.path, self.header) = (Source::Files(file, dir.clone()), next, header);

@@ -1,7 +1,10 @@
 //! The log's files: segments in a folder, each named by the position of its first record. Next: `reader.rs`.
 
+use super::calls::{Call, Faults, ask, write};
 use super::error::RedoError;
-use super::header::{HEADER, Header};
+use super::header::{HEADER, Header, MAGIC};
+use super::lock::FolderLock;
+use super::snapshots;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -9,23 +12,6 @@ use std::sync::Arc;
 
 /// The bytes of a segment, which are allocated when it is made. A single write may make one longer.
 pub(crate) const SEGMENT: u64 = 16 << 20;
-
-/// A call of the system that can be made to fail, for tests.
-#[doc(hidden)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Call {
-    /// A write of so many bytes.
-    Write(usize),
-    /// A call of fsync.
-    Sync,
-}
-
-/// Says of a call how many bytes it may write before it fails, or that it fails. For tests.
-#[doc(hidden)]
-pub trait Faults: Send + Sync + core::fmt::Debug {
-    /// What becomes of a call. A write that may write all of its bytes does not fail.
-    fn on(&self, call: Call) -> io::Result<usize>;
-}
 
 #[derive(Debug)]
 pub(crate) struct Files {
@@ -37,6 +23,9 @@ pub(crate) struct Files {
     end: u64,
     pub(crate) faults: Option<Arc<dyn Faults>>,
     pub(crate) fsyncs: u64,
+    /// With more bytes than that, another segment begins.
+    pub(crate) segment_bytes: u64,
+    _lock: FolderLock,
 }
 
 /// The segments of a folder by their positions.
@@ -70,7 +59,7 @@ fn allocate(file: &File, bytes: u64) -> io::Result<()> {
 }
 
 /// Makes a folder's new entries last.
-fn sync_dir(dir: &Path) -> Result<(), RedoError> {
+pub(crate) fn sync_dir(dir: &Path) -> Result<(), RedoError> {
     #[cfg(unix)]
     File::open(dir)
         .and_then(|dir| dir.sync_all())
@@ -78,7 +67,7 @@ fn sync_dir(dir: &Path) -> Result<(), RedoError> {
     Ok(())
 }
 
-fn new_segment(dir: &Path, header: &Header) -> Result<(PathBuf, File), RedoError> {
+fn new_segment(dir: &Path, header: &Header, bytes: u64) -> Result<(PathBuf, File), RedoError> {
     let path = segment_path(dir, header.start);
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -86,11 +75,19 @@ fn new_segment(dir: &Path, header: &Header) -> Result<(PathBuf, File), RedoError
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let failed = |error| RedoError::io("make a segment", &path, error);
     let mut file = options.open(&path).map_err(failed)?;
-    allocate(&file, SEGMENT).map_err(failed)?;
-    file.write_all(&header.encode()).map_err(failed)?;
+    allocate(&file, bytes).map_err(failed)?;
+    file.write_all(&header.encode(MAGIC)).map_err(failed)?;
     file.sync_all().map_err(failed)?;
     sync_dir(dir)?;
     Ok((path, file))
+}
+
+fn must_be_new(dir: &Path) -> Result<(), RedoError> {
+    if segments(dir)?.is_empty() && snapshots::all(dir)?.is_empty() {
+        return Ok(());
+    }
+    let there = io::Error::new(io::ErrorKind::AlreadyExists, "there is a log already");
+    Err(RedoError::io("make a log", dir, there))
 }
 
 impl Files {
@@ -101,19 +98,18 @@ impl Files {
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(dir).map_err(|error| RedoError::io("make the folder of the log", dir, error))?;
-        if !segments(dir)?.is_empty() {
-            let there = io::Error::new(io::ErrorKind::AlreadyExists, "there is a log already");
-            return Err(RedoError::io("make a log", dir, there));
-        }
-        let (path, file) = new_segment(dir, &header)?;
+        must_be_new(dir)?;
+        let lock = FolderLock::take(dir)?;
+        must_be_new(dir)?;
+        let (path, file) = new_segment(dir, &header, SEGMENT)?;
         if let Some(parent) = dir.parent().filter(|parent| !parent.as_os_str().is_empty()) {
             sync_dir(parent)?;
         }
-        Ok(Self { dir: dir.into(), header, path, file, end: header.start, faults: None, fsyncs: 0 })
+        Ok(Self::over(dir, header, path, file, header.start, lock))
     }
 
     /// Goes on with a log that ends at `end`: what is after it in the last segment is cut off.
-    pub(crate) fn resume(dir: &Path, header: Header, end: u64) -> Result<Self, RedoError> {
+    pub(crate) fn resume(dir: &Path, header: Header, end: u64, lock: FolderLock) -> Result<Self, RedoError> {
         let path = segment_path(dir, header.start);
         for (_, later) in segments(dir)?.into_iter().filter(|(start, _)| *start > header.start) {
             fs::remove_file(&later).map_err(|error| RedoError::io("remove a torn segment", later, error))?;
@@ -125,7 +121,13 @@ impl Files {
         allocate(&file, SEGMENT.max(offset)).map_err(failed)?;
         file.seek(SeekFrom::Start(offset)).map_err(failed)?;
         file.sync_all().map_err(failed)?;
-        Ok(Self { dir: dir.into(), header, path, file, end, faults: None, fsyncs: 0 })
+        snapshots::remove_unfinished(dir, None)?;
+        Ok(Self::over(dir, header, path, file, end, lock))
+    }
+
+    fn over(dir: &Path, header: Header, path: PathBuf, file: File, end: u64, lock: FolderLock) -> Self {
+        let (dir, faults) = (dir.into(), None);
+        Self { dir, header, path, file, end, faults, fsyncs: 0, segment_bytes: SEGMENT, _lock: lock }
     }
 
     pub(crate) fn end(&self) -> u64 {
@@ -135,29 +137,21 @@ impl Files {
     /// Appends whole frames, if need be in a new segment.
     pub(crate) fn append(&mut self, frames: &[u8]) -> Result<(), RedoError> {
         let written = HEADER as u64 + self.end - self.header.start;
-        if self.end > self.header.start && written + frames.len() as u64 > SEGMENT {
+        if self.end > self.header.start && written + frames.len() as u64 > self.segment_bytes {
             self.sync()?;
             let header = Header { start: self.end, ..self.header };
-            (self.path, self.file) = new_segment(&self.dir, &header)?;
+            (self.path, self.file) = new_segment(&self.dir, &header, self.segment_bytes)?;
             self.header = header;
         }
         let failed = |error| RedoError::io("write", &self.path, error);
-        let may = match &self.faults {
-            Some(faults) => faults.on(Call::Write(frames.len())).map_err(failed)?,
-            None => frames.len(),
-        };
-        self.file.write_all(&frames[..may.min(frames.len())]).map_err(failed)?;
-        if may < frames.len() {
-            return Err(failed(io::Error::new(io::ErrorKind::StorageFull, "a short write")));
-        }
+        write(self.faults.as_deref(), &mut self.file, frames).map_err(failed)?;
         self.end += frames.len() as u64;
         Ok(())
     }
 
     /// Brings what was appended to the disk.
     pub(crate) fn sync(&mut self) -> Result<(), RedoError> {
-        let allowed = self.faults.as_ref().map_or(Ok(0), |faults| faults.on(Call::Sync));
-        let done = allowed.and_then(|_| self.file.sync_data());
+        let done = ask(self.faults.as_deref(), Call::Sync).and_then(|()| self.file.sync_data());
         done.map_err(|error| RedoError::io("bring what was written to the disk", &self.path, error))?;
         self.fsyncs += 1;
         Ok(())

@@ -1,7 +1,8 @@
 //! What a [`Standby`] is asked: for its map, and how far it is. Next: `standby.rs`.
 
 use super::error::RedoError;
-use super::logged::{Logged, PinnedLogged};
+use super::logged::Logged;
+use super::pinned_logged::PinnedLogged;
 use super::standby::Standby;
 use crate::Stats;
 use core::sync::atomic::Ordering;

@@ -9,7 +9,11 @@ use super::frame::{Reading, put};
 
 /// As a frame's first word it would be a length beyond the longest.
 pub(crate) const MAGIC: [u8; 8] = *b"LHASHLOG";
+/// A snapshot's file begins with a header too, whose `start` is its position.
+pub(crate) const SNAPSHOT_MAGIC: [u8; 8] = *b"LHASHSNP";
 pub(crate) const VERSION: u32 = 1;
+/// No position is higher.
+const LONGEST: u64 = 1 << 62;
 pub(crate) const HEADER: usize = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,9 +31,9 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    pub(crate) fn encode(&self) -> Vec<u8> {
+    pub(crate) fn encode(&self, magic: [u8; 8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(HEADER);
-        out.extend_from_slice(&MAGIC);
+        out.extend_from_slice(&magic);
         put::words(&mut out, &[VERSION, self.fill_factor]);
         put::longs(&mut out, &[self.seed, self.start]);
         put::words(
@@ -41,13 +45,24 @@ impl Header {
         out
     }
 
-    /// Reads one; if it is none, says why.
+    /// Whether both are of one log.
+    pub(crate) fn agrees(&self, other: &Self) -> bool {
+        Self { start: 0, ..*self } == Self { start: 0, ..*other }
+    }
+
+    /// Reads a segment's; if it is none, says why.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, String> {
+        Self::decode_as(MAGIC, bytes)
+    }
+
+    /// Reads one that begins so.
+    pub(crate) fn decode_as(magic: [u8; 8], bytes: &[u8]) -> Result<Self, String> {
         let bytes =
             bytes.get(..HEADER).ok_or_else(|| format!("{} bytes where a header has 64", bytes.len()))?;
         let mut rest = Reading(&bytes[MAGIC.len()..]);
-        if !bytes.starts_with(&MAGIC) {
-            return Err("it does not begin as a redo log does".to_owned());
+        if !bytes.starts_with(&magic) {
+            let what = if magic == MAGIC { "redo log" } else { "snapshot" };
+            return Err(format!("it does not begin as a {what} does"));
         }
         let read = |rest: &mut Reading<'_>| {
             let (version, fill_factor) = (rest.word()?, rest.word()?);
@@ -67,6 +82,9 @@ impl Header {
         }
         if crc32c::crc32c(&bytes[..HEADER - 4]) != crc {
             return Err("its header has a wrong checksum".to_owned());
+        }
+        if header.start > LONGEST {
+            return Err(format!("it begins at {}, and no log is so long", header.start));
         }
         Ok(header)
     }

@@ -1,15 +1,17 @@
 //! The log: places for records, and their way to the disk. One thread writes for all who wait (group commit).
 //! Next: `commit.rs`, who writes; `ring.rs`, the buffer; `files.rs`, the segments.
 
+use super::calls::Faults;
 use super::commit::Commit;
 use super::error::RedoError;
-use super::files::{Faults, Files};
+use super::files::Files;
 use super::frame::{FRAME_HEAD, MAX_PAYLOAD, seal};
 use super::header::Header;
+use super::lock::FolderLock;
 use super::record::Record;
 use super::ring::Ring;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use sync::ShardedCounter;
 
 /// The buffer of a log. One operation's records take a quarter of it at most.
@@ -22,6 +24,9 @@ pub(crate) struct Log {
     records: ShardedCounter,
     /// Whether entries' records have room for a count.
     room: bool,
+    dir: PathBuf,
+    /// Held by the one that makes a snapshot.
+    snapshots: Mutex<()>,
 }
 
 #[derive(Debug)]
@@ -32,23 +37,48 @@ struct Writer {
 
 impl Log {
     pub(crate) fn create(path: &Path, header: Header, room: bool) -> Result<Self, RedoError> {
-        Ok(Self::over(Files::create(path, header)?, room))
+        Ok(Self::over(Files::create(path, header)?, path, room))
     }
 
     /// Goes on with a log whose last segment has this header, from `end` on.
-    pub(crate) fn resume(path: &Path, header: Header, end: u64, room: bool) -> Result<Self, RedoError> {
-        Ok(Self::over(Files::resume(path, header, end)?, room))
+    pub(crate) fn resume(
+        path: &Path,
+        header: Header,
+        end: u64,
+        room: bool,
+        lock: FolderLock,
+    ) -> Result<Self, RedoError> {
+        Ok(Self::over(Files::resume(path, header, end, lock)?, path, room))
     }
 
-    fn over(files: Files, room: bool) -> Self {
+    fn over(files: Files, dir: &Path, room: bool) -> Self {
         let end = files.end();
         let commit = Commit::new(Writer { files, batch: Vec::new() }, end);
         let ring = Ring::new(BUFFER, end);
-        Self { ring, commit, records: ShardedCounter::new(), room }
+        let (records, dir) = (ShardedCounter::new(), dir.to_owned());
+        Self { ring, commit, records, room, dir, snapshots: Mutex::new(()) }
     }
 
     pub(crate) fn set_faults(&self, faults: Arc<dyn Faults>) {
         self.commit.with(|writer| writer.files.faults = Some(faults));
+    }
+
+    pub(crate) fn faults(&self) -> Option<Arc<dyn Faults>> {
+        self.commit.read().files.faults.clone()
+    }
+
+    pub(crate) fn set_segment_bytes(&self, bytes: u64) {
+        self.commit.with(|writer| writer.files.segment_bytes = bytes);
+    }
+
+    /// The folder.
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The right to make a snapshot.
+    pub(crate) fn snapshots(&self) -> MutexGuard<'_, ()> {
+        self.snapshots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Permits to take places of so many bytes. Waits until there is room: so never with a lock held or a place taken and

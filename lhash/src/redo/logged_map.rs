@@ -3,7 +3,8 @@
 use super::codec::Codec;
 use super::error::RedoError;
 use super::hasher::SeededHasher;
-use super::logged::{Logged, PinnedLogged};
+use super::logged::Logged;
+use super::pinned_logged::PinnedLogged;
 use super::stored::{Row, Stored};
 use crate::config::Map;
 use crate::draft::Draft;

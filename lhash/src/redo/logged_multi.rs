@@ -3,7 +3,7 @@
 use super::codec::Codec;
 use super::error::RedoError;
 use super::hasher::SeededHasher;
-use super::logged::PinnedLogged;
+use super::pinned_logged::PinnedLogged;
 use super::record::Record;
 use super::stored::Row;
 use crate::config::MultiMap;

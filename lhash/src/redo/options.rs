@@ -7,7 +7,7 @@ use super::hasher::SeededHasher;
 use super::header::Header;
 use super::log::Log;
 use super::logged::Logged;
-use super::telling::Logger;
+use super::logger::Logger;
 use crate::config::{Map, MultiMap, Settings};
 use crate::meta::Meta;
 use crate::retire::Owner;
@@ -204,7 +204,7 @@ impl Options {
     /// Makes an empty map whose log is at `path`, where there must be none yet.
     ///
     /// # Errors
-    /// If a setting is out of bounds, or if the log can't be made.
+    /// If a setting is out of bounds, if there is a log already, or if it can't be made.
     ///
     /// ```
     /// use lhash::redo::{LoggedMap, Options};
@@ -227,7 +227,7 @@ impl Options {
         let header = header_of(&settings, M::UNIQUE, self.verify, seed);
         let log = Log::create(path.as_ref(), header, has_room(&header))?;
         let logger = Logger::new(log, 0, self.verify, self.durability);
-        logged(&header, logger)
+        logged(&header, None, logger)
     }
 }
 
@@ -288,8 +288,12 @@ fn settings_of(header: &Header) -> Result<Settings, RedoError> {
     builder.count_policy(count_policy).shrink(shrink).checked().map_err(RedoError::Config)
 }
 
-/// An empty map as the header describes it.
-pub(crate) fn logged<K, V, M, S>(header: &Header, logger: Logger) -> Result<Logged<K, V, M, S>, RedoError>
+/// An empty map as the header describes it, with buckets up to `max_bucket` or its least number of them.
+pub(crate) fn logged<K, V, M, S>(
+    header: &Header,
+    max_bucket: Option<u32>,
+    logger: Logger,
+) -> Result<Logged<K, V, M, S>, RedoError>
 where
     M: Kind,
     S: SeededHasher,
@@ -305,7 +309,8 @@ where
         return Err(RedoError::Mismatch { why });
     }
     let settings = settings_of(header)?;
-    let table = Table::new(settings.min_buckets, Meta::new(settings, settings.min_buckets));
+    let buckets = max_bucket.map_or(settings.min_buckets, |last| last + 1).max(settings.min_buckets);
+    let table = Table::new(buckets, Meta::new(settings, settings.min_buckets));
     let table = table.map_err(|_| RedoError::Config(ConfigError::OutOfMemory))?;
     Ok(Logged { table: Owner::new(table), hasher: S::from_seed(header.seed), logger, kind: PhantomData })
 }

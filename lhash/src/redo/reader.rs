@@ -43,7 +43,7 @@ fn damaged(path: &Path, offset: u64, why: impl Into<String>) -> RedoError {
 }
 
 impl Reader {
-    /// Opens the log in a folder, or one segment of it.
+    /// Opens the log in a folder, or one segment of it. If a snapshot has let the first segments go, it begins after them.
     ///
     /// # Errors
     /// If it can't be read, or if its first header is none.
@@ -62,13 +62,17 @@ impl Reader {
     /// ```
     pub fn open(path: impl AsRef<Path>) -> Result<Self, RedoError> {
         let path = path.as_ref();
-        let mut later: VecDeque<(u64, PathBuf)> = if path.is_dir() {
+        let later = if path.is_dir() {
             segments(path)?.into()
         } else {
             VecDeque::from([(u64::MAX, path.to_owned())])
         };
+        Self::with(path, later)
+    }
+
+    fn with(path: &Path, mut later: VecDeque<(u64, PathBuf)>) -> Result<Self, RedoError> {
         let Some((start, first)) = later.pop_front() else {
-            return Err(damaged(path, 0, "there is no segment of a log"));
+            return Err(RedoError::no_log(path));
         };
         let bytes = read(&first)?;
         let header = Header::decode(&bytes).map_err(|why| damaged(&first, 0, why))?;
@@ -80,6 +84,28 @@ impl Reader {
             ));
         }
         Ok(Self { later, path: first, bytes, offset: HEADER, header, torn_bytes: 0, last: 0 })
+    }
+
+    /// Opens the log in a folder at a position, from which a snapshot goes on: with the last segment that begins before it,
+    /// for one that begins there may be torn.
+    pub(crate) fn open_at(dir: &Path, lsn: u64) -> Result<Self, RedoError> {
+        let mut later: VecDeque<(u64, PathBuf)> = segments(dir)?.into();
+        while later.get(1).is_some_and(|(start, _)| *start < lsn) {
+            later.pop_front();
+        }
+        let mut reader = Self::with(dir, later)?;
+        let end = reader.header.start + (reader.bytes.len() - HEADER) as u64;
+        if reader.header.start > lsn || end < lsn {
+            let why = format!("it ends at {end}, and a snapshot is of position {lsn}: it is cut");
+            return Err(damaged(&reader.path, reader.bytes.len() as u64, why));
+        }
+        reader.offset += (lsn - reader.header.start) as usize;
+        Ok(reader)
+    }
+
+    /// An error where it is.
+    pub(crate) fn damaged(&self, why: impl Into<String>) -> RedoError {
+        damaged(&self.path, self.offset as u64, why)
     }
 
     pub(crate) fn header(&self) -> &Header {

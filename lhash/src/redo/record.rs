@@ -47,7 +47,7 @@ pub enum Ntuples {
 #[non_exhaustive]
 #[expect(
     missing_docs,
-    reason = "`bucket`, `hash`, `key`, `value` and `digest`, of the bucket after the change, say it"
+    reason = "`bucket`, `hash`, `key`, `value` and `digest`, of the bucket after the change unless it says otherwise, say it"
 )]
 pub enum Record<'a> {
     /// An entry came.
@@ -66,6 +66,8 @@ pub enum Record<'a> {
     Squeeze { bucket: u32, digest: Option<u64> },
     /// A vacuum has ended. `exact` is the count that it put back, if entries are counted with losses.
     Vacuum { removed: u64, exact: Option<u64> },
+    /// All entries of a bucket went, `removed` of them; `digest` is theirs.
+    Clear { bucket: u32, removed: u32, ntuples: Ntuples, digest: Option<u64> },
 }
 
 const INSERT: u8 = 1;
@@ -76,9 +78,10 @@ const SPLIT: u8 = 5;
 const MERGE: u8 = 6;
 const SQUEEZE: u8 = 7;
 const VACUUM: u8 = 8;
+const CLEAR: u8 = 9;
 
 /// More entries than an address space has room for: a map that is said to have more could not count on from there.
-const MOST_ENTRIES: u64 = 1 << 48;
+pub(crate) const MOST_ENTRIES: u64 = 1 << 48;
 
 const KIND: u8 = 0x0f;
 const ITSELF: u8 = 0x10;
@@ -115,6 +118,7 @@ impl<'a> Record<'a> {
             Self::Merge { .. } => "merge",
             Self::Squeeze { .. } => "squeeze",
             Self::Vacuum { .. } => "vacuum",
+            Self::Clear { .. } => "clear",
         }
     }
 
@@ -139,7 +143,8 @@ impl<'a> Record<'a> {
             | Self::Replace { bucket, .. }
             | Self::Remove { bucket, .. }
             | Self::AddPage { bucket }
-            | Self::Squeeze { bucket, .. } => Some(bucket),
+            | Self::Squeeze { bucket, .. }
+            | Self::Clear { bucket, .. } => Some(bucket),
             Self::Split { to, .. } => Some(to),
             Self::Merge { from, .. } => Some(from),
             Self::Vacuum { .. } => None,
@@ -163,9 +168,9 @@ impl<'a> Record<'a> {
     #[must_use]
     pub fn ntuples(&self) -> Option<i32> {
         match *self {
-            Self::Insert { ntuples: Ntuples::By(n), .. } | Self::Remove { ntuples: Ntuples::By(n), .. } => {
-                Some(n)
-            }
+            Self::Insert { ntuples: Ntuples::By(n), .. }
+            | Self::Remove { ntuples: Ntuples::By(n), .. }
+            | Self::Clear { ntuples: Ntuples::By(n), .. } => Some(n),
             _ => None,
         }
     }
@@ -202,6 +207,7 @@ impl<'a> Record<'a> {
             Self::Merge { digest, .. } => 8 + digest.map_or(0, |_| 8),
             Self::Squeeze { digest, .. } => 4 + digest.map_or(0, |_| 8),
             Self::Vacuum { exact, .. } => 8 + exact.map_or(0, |_| 8),
+            Self::Clear { digest, .. } => 8 + if room { 4 } else { 0 } + digest.map_or(0, |_| 8),
             Self::Insert { .. } | Self::Replace { .. } | Self::Remove { .. } => unreachable!("handled above"),
         }
     }
@@ -210,18 +216,7 @@ impl<'a> Record<'a> {
     pub(crate) fn encode(&self, room: bool, out: &mut Vec<u8>) {
         let with = |kind: u8, digest: bool| kind | if digest { DIGEST } else { 0 };
         if let Some((kind, bucket, hash, key, value, ntuples, digest)) = self.entry() {
-            let (counted, number) = match ntuples {
-                Some(Ntuples::Itself) => (ITSELF, 0),
-                Some(Ntuples::By(n)) if room => (BY, n),
-                _ => (0, 0),
-            };
-            let has_room = room && ntuples.is_some();
-            out.push(with(kind | counted | if has_room { ROOM } else { 0 }, digest.is_some()));
-            put::words(out, &[bucket, hash]);
-            if has_room {
-                put::words(out, &[number as u32]);
-            }
-            put::longs(out, digest.as_slice());
+            put_counted(out, room, kind, [bucket, hash], ntuples, digest);
             put::varint(out, key.len());
             out.extend_from_slice(key);
             out.extend_from_slice(value);
@@ -248,6 +243,9 @@ impl<'a> Record<'a> {
                 put::tagged(out, with(VACUUM, exact.is_some()), &[], &[removed]);
                 put::longs(out, exact.as_slice());
             }
+            Self::Clear { bucket, removed, ntuples, digest } => {
+                put_counted(out, room, CLEAR, [bucket, removed], Some(ntuples), digest);
+            }
             Self::Insert { .. } | Self::Replace { .. } | Self::Remove { .. } => {}
         }
     }
@@ -271,21 +269,17 @@ impl<'a> Record<'a> {
                 let (removed, exact) = (body.long()?, body.long_if(has_digest)?);
                 Self::Vacuum { removed, exact: if exact > Some(MOST_ENTRIES) { return None } else { exact } }
             }
+            CLEAR => {
+                let (bucket, removed, ntuples, digest) = counted(tag, &mut body)?;
+                Self::Clear { bucket, removed, ntuples, digest }
+            }
             _ => return None,
         };
         body.0.is_empty().then_some(record)
     }
 
     fn decode_entry(kind: u8, tag: u8, mut body: Reading<'a>) -> Option<Self> {
-        let (bucket, hash) = (body.word()?, body.word()?);
-        let number = if tag & ROOM == 0 { 0 } else { body.word()? as i32 };
-        let ntuples = match tag & (ITSELF | BY) {
-            0 => Ntuples::Nothing,
-            ITSELF => Ntuples::Itself,
-            BY if tag & ROOM != 0 => Ntuples::By(number),
-            _ => return None,
-        };
-        let digest = body.long_if(tag & DIGEST != 0)?;
+        let (bucket, hash, ntuples, digest) = counted(tag, &mut body)?;
         let len = body.varint()?;
         let (key, value) = body.0.split_at_checked(len)?;
         Some(match kind {
@@ -294,6 +288,42 @@ impl<'a> Record<'a> {
             _ => Self::Remove { bucket, hash, key, value, ntuples, digest },
         })
     }
+}
+
+/// Appends how the records begin that change the count: tag, two words, the number if there is room for one, the digest.
+fn put_counted(
+    out: &mut Vec<u8>,
+    room: bool,
+    kind: u8,
+    words: [u32; 2],
+    ntuples: Option<Ntuples>,
+    digest: Option<u64>,
+) {
+    let (counted, number) = match ntuples {
+        Some(Ntuples::Itself) => (ITSELF, 0),
+        Some(Ntuples::By(n)) if room => (BY, n),
+        _ => (0, 0),
+    };
+    let room = if room && ntuples.is_some() { ROOM } else { 0 };
+    out.push(kind | counted | room | if digest.is_some() { DIGEST } else { 0 });
+    put::words(out, &words);
+    if room != 0 {
+        put::words(out, &[number as u32]);
+    }
+    put::longs(out, digest.as_slice());
+}
+
+/// Reads what `put_counted` wrote after the tag.
+fn counted(tag: u8, body: &mut Reading<'_>) -> Option<(u32, u32, Ntuples, Option<u64>)> {
+    let words = (body.word()?, body.word()?);
+    let number = if tag & ROOM == 0 { 0 } else { body.word()? as i32 };
+    let ntuples = match tag & (ITSELF | BY) {
+        0 => Ntuples::Nothing,
+        ITSELF => Ntuples::Itself,
+        BY if tag & ROOM != 0 => Ntuples::By(number),
+        _ => return None,
+    };
+    Some((words.0, words.1, ntuples, body.long_if(tag & DIGEST != 0)?))
 }
 
 #[cfg(test)]

@@ -2,21 +2,20 @@
 
 use super::Durability;
 use super::apply::{Applying, Diverged};
+use super::base::Base;
 use super::codec::Codec;
 use super::error::RedoError;
+use super::files::segments;
 use super::hasher::SeededHasher;
+use super::lock::FolderLock;
 use super::log::Log;
 use super::logged::Logged;
-use super::options::{Kind, has_digests, has_room, logged};
-use super::reader::Reader;
+use super::logger::Logger;
+use super::options::{Kind, has_digests, has_room};
 use super::record::Record;
-use super::telling::Logger;
 use crate::reclaim::Pin;
 use core::hash::Hash;
 use std::path::Path;
-
-/// So many records are applied under one pin.
-const BATCH: u64 = 256;
 
 /// What was found in a log that was opened.
 ///
@@ -32,9 +31,13 @@ const BATCH: u64 = 256;
 /// assert_eq!((recovery.records, recovery.torn_bytes, map.len()), (1, 0, 1));
 /// # Ok::<(), lhash::redo::RedoError>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Recovery {
+    /// The position of the snapshot that it began with; `None` if with an empty map.
+    pub snapshot: Option<u64>,
+    /// What was wrong with newer snapshots, which were passed over: file, offset and reason. Nothing is lost by that.
+    pub damaged_snapshots: Vec<String>,
     /// Records that were applied.
     pub records: u64,
     /// The position after the last of them, in bytes.
@@ -142,35 +145,33 @@ impl OpenOptions {
         M: Kind,
         S: SeededHasher,
     {
-        let mut reader = Reader::open(path.as_ref())?;
-        let header = *reader.header();
-        let verify = has_digests(&header);
-        let mut map = logged::<K, V, M, S>(&header, Logger::reading(verify))?;
-        let mut replay = Replay::default();
-        let mut records = 0;
-        let mut pin = Pin::new();
-        while let Some((lsn, record)) = reader.read()? {
-            replay.apply(&map, lsn, &record, &pin)?;
-            records += 1;
-            if records % BATCH == 0 {
-                pin.repin();
-            }
+        let path = path.as_ref();
+        if segments(path)?.is_empty() {
+            return Err(RedoError::no_log(path));
         }
-        drop(pin);
-        let recovery = Recovery { records, lsn: reader.lsn(), torn_bytes: reader.torn_bytes() };
+        let lock = FolderLock::take(path)?;
+        let mut base = Base::<K, V, M, S>::newest(path, u64::MAX)?;
+        let mut reader = base.reader(path)?;
+        let header = *reader.header();
+        let records = base.replay(&mut reader, u64::MAX)?;
+        let Base { mut map, replay, snapshot, damaged, .. } = base;
+        let (lsn, torn_bytes) = (reader.lsn(), reader.torn_bytes());
+        let damaged_snapshots = damaged.iter().map(RedoError::to_string).collect();
+        let recovery = Recovery { snapshot, damaged_snapshots, records, lsn, torn_bytes };
         let ntuples = map.table.redo_rest(replay.behind);
-        let log = Log::resume(path.as_ref(), *reader.header(), reader.lsn(), has_room(&header))?;
-        map.logger = Logger::new(log, ntuples, verify, self.durability);
+        let log = Log::resume(path, *reader.header(), reader.lsn(), has_room(&header), lock)?;
+        map.logger = Logger::new(log, ntuples, has_digests(&header), self.durability);
         Ok((map, recovery))
     }
 }
 
-/// Rebuilds a map from its log and goes on with that log. A crash may have torn the last record: it ends there, and
-/// what is left out is reported.
+/// Rebuilds a map from its newest snapshot and its log, and goes on with that log. A crash may have torn the last record: it
+/// ends there, and what is left out is reported. A snapshot that is damaged is passed over and reported, if an older one, or the
+/// log's beginning, is there with all that follows it.
 ///
 /// # Errors
-/// If the log can't be read, if it is of another kind of map, and if it is damaged: then the error names the file, the offset
-/// and the reason.
+/// If the log can't be read, if it is of another kind of map, if another map has it open ([`RedoError::Locked`]), and if it is
+/// damaged: then the error names the file, the offset and the reason.
 ///
 /// ```
 /// use lhash::redo::{self, LoggedMap, Options};
@@ -202,6 +203,20 @@ pub(crate) struct Replay {
 }
 
 impl Replay {
+    /// What applies records to a map.
+    pub(crate) fn applying<'a, K, V, M, S>(
+        map: &'a Logged<K, V, M, S>,
+    ) -> Applying<'a, K, V, impl Fn(&K) -> u32 + 'a>
+    where
+        K: Codec + Hash + Eq + Send + 'static,
+        V: Codec + Send + 'static,
+        M: Kind,
+        S: SeededHasher,
+    {
+        let hash = |key: &K| map.hash(key);
+        Applying { table: &map.table, hash, unique: M::UNIQUE, verify: map.logger.verify }
+    }
+
     pub(crate) fn apply<K, V, M, S>(
         &mut self,
         map: &Logged<K, V, M, S>,
@@ -215,9 +230,7 @@ impl Replay {
         M: Kind,
         S: SeededHasher,
     {
-        let hash = |key: &K| map.hash(key);
-        let applying = Applying { table: &map.table, hash, unique: M::UNIQUE, verify: map.logger.verify };
-        match applying.apply(record, pin) {
+        match Self::applying(map).apply(record, pin) {
             Ok(behind) => self.behind += behind,
             Err(Diverged(why)) => return Err(RedoError::Diverged { lsn, why }),
         }

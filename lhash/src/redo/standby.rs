@@ -1,26 +1,30 @@
 //! [`Standby`]: a map that follows the log of another one. Next: `following.rs`, what it is asked; `apply.rs`, what a record
 //! does.
 
+use super::base::Base;
 use super::codec::Codec;
 use super::error::RedoError;
 use super::feed::{Fed, Feed};
 use super::hasher::SeededHasher;
 use super::logged::Logged;
+use super::logger::Logger;
 use super::options::{Kind, has_digests, logged};
 use super::recover::Replay;
-use super::telling::Logger;
 use crate::reclaim::Pin;
 use core::fmt;
 use core::hash::Hash;
 use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use core::time::Duration;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 /// How long the thread sleeps when the log has nothing new.
 const NAP: Duration = Duration::from_millis(1);
+
+/// How often a log is followed in vain while its primary makes snapshots.
+const TRIES: u32 = 8;
 
 /// So many records are applied under one pin.
 const BATCH: u32 = 64;
@@ -74,10 +78,12 @@ where
     M: Kind + 'static,
     S: SeededHasher + Send + Sync + 'static,
 {
-    /// Follows the log at `path` from its beginning, and goes on as it grows.
+    /// Follows the log at `path` from its newest snapshot, or else its beginning, and goes on as it grows. If the primary makes
+    /// snapshots, and this standby is so far behind that segments go which it has not read, it ends with
+    /// [`RedoError::Pruned`].
     ///
     /// # Errors
-    /// If there is no log of such a map.
+    /// If there is no log of such a map, and as [`open`](super::open).
     ///
     /// ```
     /// use lhash::redo::{LoggedMap, Options, Standby};
@@ -93,7 +99,22 @@ where
     /// # Ok::<(), lhash::redo::RedoError>(())
     /// ```
     pub fn follow(path: impl AsRef<Path>) -> Result<Self, RedoError> {
-        Self::start(Feed::of_path(path.as_ref())?)
+        let path = path.as_ref();
+        for _ in 1..TRIES {
+            match Self::try_follow(path) {
+                // Found, and let go by the next snapshot before it was opened.
+                Err(RedoError::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(RedoError::Pruned { .. }) => {}
+                started => return started,
+            }
+        }
+        Self::try_follow(path)
+    }
+
+    fn try_follow(path: &Path) -> Result<Self, RedoError> {
+        let base = Base::newest(path, u64::MAX)?;
+        let feed = Feed::of_path(path, base.lsn())?;
+        Self::start(base.map, base.replay, feed)
     }
 
     /// Follows what a reader gives, the bytes of a log from its beginning, to the reader's end. Waits for the header.
@@ -109,25 +130,24 @@ where
     /// let primary: LoggedMap<u64, u64> = Options::new().create(&path)?;
     /// primary.pin().insert(1, 2)?;
     /// primary.flush()?;
-    /// let first = std::fs::read_dir(&path).unwrap().next().unwrap().unwrap().path();
-    /// let bytes = std::fs::File::open(first).unwrap(); // or a socket
+    /// let bytes = std::fs::File::open(path.join("0000000000000000.redo")).unwrap(); // or a socket
     /// let standby: Standby<u64, u64, lhash::Map> = Standby::follow_read(bytes)?;
     /// standby.wait_for(primary.lsn())?;
     /// assert_eq!(standby.len(), 1);
     /// # Ok::<(), lhash::redo::RedoError>(())
     /// ```
     pub fn follow_read(read: impl Read + Send + 'static) -> Result<Self, RedoError> {
-        Self::start(Feed::of_read(Box::new(read))?)
+        let feed = Feed::of_read(Box::new(read))?;
+        let map = logged(feed.header(), None, Logger::reading(has_digests(feed.header())))?;
+        Self::start(map, Replay::default(), feed)
     }
 
-    fn start(feed: Feed) -> Result<Self, RedoError> {
-        let header = *feed.header();
-        let map = logged(&header, Logger::reading(has_digests(&header)))?;
+    fn start(map: Logged<K, V, M, S>, replay: Replay, feed: Feed) -> Result<Self, RedoError> {
         let shared = Arc::new(Shared {
             map,
             lsn: AtomicU64::new(feed.lsn()),
             records: AtomicU64::new(0),
-            behind: AtomicI64::new(0),
+            behind: AtomicI64::new(replay.behind),
             seen: AtomicU64::new(feed.lsn()),
             stop: AtomicBool::new(false),
             ended: Mutex::new(None),
@@ -136,7 +156,7 @@ where
         let follower = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("lhash standby".to_owned());
         let thread = thread
-            .spawn(move || follower.run(feed))
+            .spawn(move || follower.run(replay, feed))
             .map_err(|error| RedoError::io("start a thread", "", error))?;
         Ok(Self { shared, thread: Some(thread) })
     }
@@ -149,8 +169,8 @@ where
     M: Kind,
     S: SeededHasher,
 {
-    fn run(&self, mut feed: Feed) {
-        let how = std::panic::catch_unwind(core::panic::AssertUnwindSafe(|| self.follow(&mut feed)));
+    fn run(&self, replay: Replay, mut feed: Feed) {
+        let how = std::panic::catch_unwind(core::panic::AssertUnwindSafe(|| self.follow(replay, &mut feed)));
         let how = how.unwrap_or_else(|_| {
             // A key's or value's own code: what it left of the table is whole, but a record is missing.
             let lsn = self.lsn.load(Ordering::Relaxed); // Relaxed: this thread's own.
@@ -160,8 +180,7 @@ where
         self.news.notify_all();
     }
 
-    fn follow(&self, feed: &mut Feed) -> Result<(), RedoError> {
-        let mut replay = Replay::default();
+    fn follow(&self, mut replay: Replay, feed: &mut Feed) -> Result<(), RedoError> {
         // Relaxed: a hint to stop.
         while !self.stop.load(Ordering::Relaxed) {
             let pin = Pin::new();

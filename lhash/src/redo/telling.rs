@@ -3,106 +3,18 @@
 //!
 //! A place that is taken must be filled, whatever happens, or the log ends there: so dropping a [`Telling`] fills them.
 
-use super::Durability;
 use super::error::RedoError;
 use super::log::{Log, Permit, Place};
+use super::logger::Logger;
 use super::record::{Ntuples, Record};
 use super::stored::{Row, digest_of_all};
+use crate::clear::MOST_MERGES;
 use crate::observe::Observer;
 use crate::word::SlotWord;
 use core::cell::{Cell, RefCell};
-use core::sync::atomic::{AtomicI64, Ordering};
 
 /// As many splits or merges one insert or remove does at most, and one more.
 const MOVES: usize = 5;
-
-/// A log, and what of the metapage's count it has been told.
-#[derive(Debug)]
-pub(crate) struct Logger {
-    /// `None` in a map that is rebuilt from one and refuses changes of its own.
-    pub(crate) log: Option<Log>,
-    /// Changed by the holder of the metapage alone.
-    told: AtomicI64,
-    pub(crate) verify: bool,
-    pub(crate) durability: Durability,
-}
-
-impl Logger {
-    pub(crate) fn new(log: Log, told: i64, verify: bool, durability: Durability) -> Self {
-        Self { log: Some(log), told: AtomicI64::new(told), verify, durability }
-    }
-
-    /// For a map that is rebuilt.
-    pub(crate) fn reading(verify: bool) -> Self {
-        Self { log: None, told: AtomicI64::new(0), verify, durability: Durability::Buffered }
-    }
-
-    fn log(&self) -> Result<&Log, RedoError> {
-        self.log.as_ref().ok_or(RedoError::ReadOnly)
-    }
-
-    pub(crate) fn set_faults(&self, faults: std::sync::Arc<dyn super::Faults>) {
-        if let Some(log) = &self.log {
-            log.set_faults(faults);
-        }
-    }
-
-    pub(crate) fn lsn(&self) -> u64 {
-        self.log.as_ref().map_or(0, Log::end)
-    }
-
-    pub(crate) fn records(&self) -> u64 {
-        self.log.as_ref().map_or(0, Log::records)
-    }
-
-    pub(crate) fn fsyncs(&self) -> u64 {
-        self.log.as_ref().map_or(0, Log::fsyncs)
-    }
-
-    pub(crate) fn flush(&self) -> Result<(), RedoError> {
-        self.log.as_ref().map_or(Ok(()), |log| log.flush(log.end()))
-    }
-
-    /// Waits as the map's durability asks for.
-    fn settle(&self, lsn: u64) -> Result<(), RedoError> {
-        match (&self.log, self.durability) {
-            (Some(log), Durability::Sync) => log.flush(lsn),
-            _ => Ok(()),
-        }
-    }
-
-    /// Logs what is no change of an entry; `then` is what it says.
-    pub(crate) fn note(
-        &self,
-        record: &Record<'_>,
-        then: impl FnOnce(&TellsNothing<'_>),
-    ) -> Result<(), RedoError> {
-        let log = self.log()?;
-        let len = log.frame_len(record);
-        let place = log.permit(len)?.reserve(len);
-        let lsn = place.end();
-        place.fill(record, &mut Vec::new());
-        then(&TellsNothing(self));
-        self.settle(lsn)
-    }
-
-    /// What the metapage took since it was asked last. For its holder.
-    fn tell(&self, ntuples: i64) -> i64 {
-        // Relaxed, both: only the holder of the metapage comes here.
-        let told = self.told.load(Ordering::Relaxed);
-        self.told.store(ntuples, Ordering::Relaxed);
-        ntuples - told
-    }
-}
-
-/// Hears what the metapage took, and that a record has said it already.
-pub(crate) struct TellsNothing<'a>(&'a Logger);
-
-impl<T> Observer<T> for TellsNothing<'_> {
-    fn counted(&self, ntuples: i64) {
-        self.0.tell(ntuples);
-    }
-}
 
 /// A change of one entry, as it will be in the log.
 #[derive(Clone, Debug)]
@@ -142,6 +54,22 @@ enum What {
     Split { from: u32, to: u32, digests: Option<(u64, u64)> },
     Merge { from: u32, to: u32, digest: Option<u64> },
     Squeeze { bucket: u32, digest: Option<u64> },
+    Clear { bucket: u32, removed: u32, digest: Option<u64> },
+}
+
+impl What {
+    /// By how much it changes the number of entries.
+    fn own(&self, changes: &[Change]) -> i64 {
+        match *self {
+            Self::Change { index, .. } => match changes[index].kind {
+                ChangeKind::Insert => 1,
+                ChangeKind::Replace => 0,
+                ChangeKind::Remove => -1,
+            },
+            Self::Clear { removed, .. } => -i64::from(removed),
+            _ => 0,
+        }
+    }
 }
 
 /// The changes of one operation, and the places taken for them.
@@ -185,6 +113,19 @@ impl<'a> Telling<'a> {
         Ok(Self { logger, log, permit, changes, frames, squeezes, counted, lsn })
     }
 
+    /// Prepares for so many buckets to be cleared, as `new`.
+    pub(crate) fn clearing(logger: &'a Logger, buckets: usize) -> Result<Self, RedoError> {
+        let log = logger.log()?;
+        let digest = logger.verify.then_some(0);
+        let clear = Record::Clear { bucket: 0, removed: 0, ntuples: Ntuples::Nothing, digest };
+        let merge = Record::Merge { from: 0, to: 0, digest };
+        let bytes = buckets * log.frame_len(&clear) + MOST_MERGES * log.frame_len(&merge);
+        let permit = RefCell::new(log.permit(bytes)?);
+        let frames = RefCell::new(Vec::with_capacity(buckets + MOST_MERGES));
+        let (squeezes, counted, lsn) = (Cell::new(0), Cell::new(None), Cell::new(0));
+        Ok(Self { logger, log, permit, changes: Vec::new(), frames, squeezes, counted, lsn })
+    }
+
     fn reserve(&self, what: What) {
         let len = self.log.frame_len(&self.record(what, Ntuples::Nothing));
         let place = self.permit.borrow_mut().reserve(len);
@@ -198,6 +139,7 @@ impl<'a> Telling<'a> {
             What::Split { from, to, digests } => Record::Split { from, to, digests },
             What::Merge { from, to, digest } => Record::Merge { from, to, digest },
             What::Squeeze { bucket, digest } => Record::Squeeze { bucket, digest },
+            What::Clear { bucket, removed, digest } => Record::Clear { bucket, removed, ntuples, digest },
         }
     }
 
@@ -208,16 +150,11 @@ impl<'a> Telling<'a> {
     /// Fills the places. The first change carries what the metapage took beyond each one's own.
     fn fill(&self) {
         let mut frames = self.frames.borrow_mut();
-        let changes = frames.iter().filter(|(_, what)| matches!(what, What::Change { .. })).count() as i64;
-        let sign = match self.changes.first().map(|change| change.kind) {
-            Some(ChangeKind::Insert) => 1,
-            Some(ChangeKind::Remove) => -1,
-            _ => 0,
-        };
+        let own: i64 = frames.iter().map(|(_, what)| what.own(&self.changes)).sum();
         let counted = self.counted.take();
         let (first, rest) = match counted {
             None => (Ntuples::Nothing, Ntuples::Nothing),
-            Some(n) if n == sign * changes => (Ntuples::Itself, Ntuples::Itself),
+            Some(n) if n == own => (Ntuples::Itself, Ntuples::Itself),
             // What is beyond a record's number stays uncounted there.
             Some(n) => (i32::try_from(n).map_or(Ntuples::Nothing, Ntuples::By), Ntuples::Nothing),
         };
@@ -225,7 +162,9 @@ impl<'a> Telling<'a> {
         let mut ntuples = first;
         for (place, what) in frames.drain(..) {
             let record = match what {
-                What::Change { .. } => self.record(what, core::mem::replace(&mut ntuples, rest)),
+                What::Change { .. } | What::Clear { .. } => {
+                    self.record(what, core::mem::replace(&mut ntuples, rest))
+                }
                 _ => self.record(what, Ntuples::Nothing),
             };
             self.lsn.set(self.lsn.get().max(place.end()));
@@ -235,10 +174,14 @@ impl<'a> Telling<'a> {
 
     /// Fills the places and waits as the map's durability asks for.
     pub(crate) fn finish(self) -> Result<(), RedoError> {
+        let logger = self.logger;
+        logger.settle(self.fill_all())
+    }
+
+    /// Fills the places. Returns the position after the last, or 0.
+    pub(crate) fn fill_all(self) -> u64 {
         self.fill();
-        let (logger, lsn) = (self.logger, self.lsn.get());
-        drop(self);
-        logger.settle(lsn)
+        self.lsn.get()
     }
 }
 
@@ -293,6 +236,14 @@ impl<K, V> Observer<Row<K, V>> for Telling<'_> {
             self.squeezes.set(left);
             self.reserve(What::Squeeze { bucket, digest: self.digest(entries) });
         }
+    }
+
+    fn cleared<'e>(&self, bucket: u32, removed: usize, entries: impl Iterator<Item = &'e Row<K, V>>)
+    where
+        Row<K, V>: 'e,
+    {
+        // There are never more nodes than that.
+        self.reserve(What::Clear { bucket, removed: removed as u32, digest: self.digest(entries) });
     }
 
     fn counted(&self, ntuples: i64) {

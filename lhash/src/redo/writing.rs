@@ -2,12 +2,14 @@
 
 use super::codec::Codec;
 use super::error::RedoError;
+use super::logger::Logger;
 use super::stored::{Row, Stored, digest_of};
-use super::telling::{Change, ChangeKind, Logger, Telling};
+use super::telling::{Change, ChangeKind, Telling};
 use crate::draft::Draft;
 use crate::family::Families;
 use crate::pinned_multi::Vacuumed;
 use crate::reclaim::Pin;
+use crate::split::Leftovers;
 use crate::table::{Bucket, Hit, Refused, Search, Table};
 use crate::word::SlotWord;
 
@@ -16,6 +18,9 @@ const MOST_REMOVED: usize = 1 << 9;
 
 /// And so many bytes of them, unless the first one has more.
 const MOST_BYTES: usize = 1 << 18;
+
+/// So many buckets are cleared with one look at the count at most.
+const MOST_CLEARED: usize = 1 << 6;
 
 /// A thread that changes a logged table.
 pub(crate) struct Writing<'a, K, V> {
@@ -155,6 +160,41 @@ where
             changes.push(change);
         }
         (changes, bytes)
+    }
+
+    /// Removes all entries there were when it began, a bucket at a time, each with one record.
+    pub(crate) fn clear(&self) -> Result<(), RedoError> {
+        let families = Families::of(self.table.geometry());
+        let (mask, mut lsn) = (families.mask(), 0);
+        for family in families {
+            while !self.clear_family(family, mask, &mut lsn)? {}
+        }
+        self.logger.settle(lsn)
+    }
+
+    /// Clears the buckets of a family; `false` if it was split or merged meanwhile, so that some of it may be elsewhere.
+    fn clear_family(&self, family: u32, mask: u32, lsn: &mut u64) -> Result<bool, RedoError> {
+        let geometry = self.table.geometry();
+        let buckets: Vec<u32> = Families::buckets(geometry, family, mask).collect();
+        for some in buckets.chunks(MOST_CLEARED) {
+            let telling = Telling::clearing(self.logger, some.len())?;
+            let (mut left, mut words) = (Leftovers::new(), Vec::new());
+            for &number in some {
+                self.table.clear_bucket(number, &telling, self.pin, &mut left, &mut words);
+            }
+            // Before what went is counted: that merges buckets.
+            let is_still = self.table.is_still(geometry);
+            if !words.is_empty() {
+                self.table.count_cleared(words.len(), &telling, self.pin);
+            }
+            *lsn = (*lsn).max(telling.fill_all());
+            self.table.retire_pages(left, self.pin);
+            words.iter().for_each(|&word| self.table.retire_word(word, self.pin));
+            if !is_still {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Removes the entries of which `dead` says so, and squeezes every chain. `dead` runs with no lock held.

@@ -1,13 +1,12 @@
 //! Logs that are damaged, cut or can't be written.
 
+use crate::failing::FailAt;
 use crate::{entries, segments};
-use lhash::redo::{self, Call, Durability, Faults, LoggedMap, Options, Reader, RedoError, Standby};
+use lhash::redo::{self, Durability, LoggedMap, Options, Reader, RedoError, Standby};
 use lhash::{CountPolicy, Map};
 use std::fs;
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 type Log = LoggedMap<u64, String>;
 
@@ -124,26 +123,6 @@ fn a_standby_that_was_tampered_with_is_found_at_the_record() {
     assert!(!standby.is_following());
 }
 
-/// Fails the call of that number, and every later one; a write after some of its bytes.
-#[derive(Debug)]
-struct FailAt {
-    at: u64,
-    calls: AtomicU64,
-    some_bytes: bool,
-}
-
-impl Faults for FailAt {
-    fn on(&self, call: Call) -> io::Result<usize> {
-        if self.calls.fetch_add(1, Ordering::Relaxed) < self.at {
-            return Ok(usize::MAX);
-        }
-        match call {
-            Call::Write(bytes) if self.some_bytes => Ok(bytes / 2),
-            _ => Err(io::Error::new(io::ErrorKind::StorageFull, "no space left")),
-        }
-    }
-}
-
 #[test]
 fn a_failed_write_or_fsync_is_told_and_ends_the_logging() {
     for at in 0..30 {
@@ -151,7 +130,7 @@ fn a_failed_write_or_fsync_is_told_and_ends_the_logging() {
             let dir = tempfile::tempdir().expect("a folder");
             let options = Options::new().durability(Durability::Sync).count_policy(CountPolicy::Exact);
             let map: Log = options.create(dir.path()).expect("created");
-            map.inject_faults(Arc::new(FailAt { at, calls: AtomicU64::new(0), some_bytes }));
+            map.inject_faults(Arc::new(FailAt::new(at, some_bytes)));
             let told = (0..40_u64).take_while(|&n| map.pin().insert(n, n.to_string()).is_ok()).count() as u64;
             assert!(told < 40, "it never failed");
             let pin = map.pin();

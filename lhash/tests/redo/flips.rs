@@ -17,6 +17,8 @@ struct State {
     lsn: u64,
     entries: BTreeMap<(u64, String), usize>,
     max_bucket: u32,
+    /// Of all keys that were ever inserted.
+    hashes: BTreeMap<u64, u32>,
 }
 
 impl State {
@@ -28,7 +30,11 @@ impl State {
             (key, String::from_utf8(value.to_vec()).expect("text"))
         };
         match *record {
-            Record::Insert { key, value, .. } => *state.entries.entry(own(key, value)).or_default() += 1,
+            Record::Insert { key, value, hash, .. } => {
+                let new = own(key, value);
+                state.hashes.insert(new.0, hash);
+                *state.entries.entry(new).or_default() += 1;
+            }
             Record::Replace { key, value, .. } => {
                 let new = own(key, value);
                 state.entries.retain(|(key, _), _| *key != new.0);
@@ -38,6 +44,14 @@ impl State {
                 let left = state.entries.get_mut(&own(key, value)).expect("it was there");
                 *left -= 1;
                 state.entries.retain(|_, count| *count > 0);
+            }
+            Record::Clear { bucket, removed, .. } => {
+                let (hashes, max_bucket) = (&state.hashes, state.max_bucket);
+                let before: usize = state.entries.values().sum();
+                state
+                    .entries
+                    .retain(|(key, _), _| lhash::internals::address(max_bucket, hashes[key]) != bucket);
+                assert_eq!(before - state.entries.values().sum::<usize>(), removed as usize);
             }
             Record::Split { .. } => state.max_bucket += 1,
             Record::Merge { .. } => state.max_bucket -= 1,
@@ -103,7 +117,9 @@ impl Sample {
         }
         let (map, recovery) = redo::open::<u64, String, M, redo::SeededState>(self.dir.path())?;
         let records = recovery.records as usize;
-        let state = State { lsn: recovery.lsn, entries: entries(&map), max_bucket: map.stats().max_bucket };
+        let max_bucket = map.stats().max_bucket;
+        let hashes = self.states[records].hashes.clone();
+        let state = State { lsn: recovery.lsn, entries: entries(&map), max_bucket, hashes };
         assert_eq!(state, self.states[records]);
         assert_eq!(map.stats().ntuples as usize, state.entries.values().sum::<usize>());
         Ok(records)
@@ -177,23 +193,27 @@ fn is_located(error: &RedoError, file: &Path, damage: usize) {
 }
 
 fn some_map() -> Sample {
-    let kinds = ["insert", "replace", "remove", "split", "merge"];
+    let kinds = ["insert", "replace", "remove", "split", "merge", "clear"];
     Sample::new(&kinds, |map: &LoggedMap<u64, String>| {
         let map = map.pin();
         (0..6).for_each(|n| _ = map.insert(n, n.to_string()).expect("logged"));
         map.insert(3, "three".to_owned()).expect("logged");
-        (0..5).for_each(|n| _ = map.remove(&n).expect("logged"));
+        (0..4).for_each(|n| _ = map.remove(&n).expect("logged"));
+        map.clear().expect("logged");
+        map.insert(9, "nine".to_owned()).expect("logged");
     })
 }
 
 fn some_multimap() -> Sample {
-    let kinds = ["insert", "remove", "add_page", "split", "squeeze", "vacuum"];
+    let kinds = ["insert", "remove", "add_page", "split", "squeeze", "vacuum", "clear", "merge"];
     Sample::new(&kinds, |map: &LoggedMultiMap<u64, String>| {
         let map = map.pin();
         (0..9).for_each(|n| map.insert(1, n.to_string()).expect("logged"));
         map.remove_one(&1, &"4".to_owned()).expect("logged");
         map.vacuum(|_, value| value.as_str() > "5").expect("logged");
         map.insert(2, "2".to_owned()).expect("logged");
+        map.clear().expect("logged");
+        map.insert(3, "3".to_owned()).expect("logged");
     })
 }
 

@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use lhash::Map;
-use lhash::redo::{Durability, Logged, LoggedMap, OpenOptions, Options};
+use lhash::redo::{Durability, LoggedMap, OpenOptions, Opened, Options, SeededState};
 use std::collections::BTreeSet;
 use std::env;
 use std::io::{BufRead, BufReader, Write};
@@ -15,6 +15,8 @@ use std::time::Duration;
 const LOG: &str = "LHASH_REDO_LOG";
 /// How far each of its threads is.
 const STARTS: &str = "LHASH_REDO_STARTS";
+/// Says that it makes snapshots all the while.
+const SNAPSHOTS: &str = "LHASH_REDO_SNAPSHOTS";
 const THREADS: u64 = 4;
 /// Children that go on with one log.
 const IN_A_ROW: u64 = 20;
@@ -40,10 +42,8 @@ fn after(thread: u64, steps: u64) -> BTreeSet<u64> {
     (0..steps).filter(is_there).map(|step| thread << 32 | step).collect()
 }
 
-fn open(path: &Path) -> LoggedMap<u64, u64> {
-    let (map, _): (Logged<u64, u64, Map>, _) =
-        OpenOptions::new().durability(Durability::Sync).open(path).expect("it can be opened");
-    map
+fn open(path: &Path) -> Opened<u64, u64, Map, SeededState> {
+    OpenOptions::new().durability(Durability::Sync).open(path).expect("it can be opened")
 }
 
 fn found(map: &LoggedMap<u64, u64>, thread: u64) -> BTreeSet<u64> {
@@ -68,12 +68,20 @@ fn steps_of(map: &LoggedMap<u64, u64>, thread: u64, acknowledged: u64) -> u64 {
 #[test]
 fn child() {
     let Some(path) = env::var_os(LOG) else { return };
-    let map = open(Path::new(&path));
+    let (map, _) = open(Path::new(&path));
+    let map = &map;
     let starts = env::var(STARTS).expect("set with the log");
     let starts: Vec<u64> = starts.split(',').map(|start| start.parse().expect("a number")).collect();
+    map.cut_segments_at(1 << 12);
     thread::scope(|s| {
+        if env::var_os(SNAPSHOTS).is_some() {
+            s.spawn(|| {
+                loop {
+                    map.snapshot().expect("written");
+                }
+            });
+        }
         for (thread, &start) in (0..).zip(&starts) {
-            let map = &map;
             s.spawn(move || {
                 for step in start.. {
                     operation(map, thread, step);
@@ -87,9 +95,13 @@ fn child() {
 }
 
 /// Runs a child until it is killed; raises `told` to what it acknowledged.
-fn run_and_kill(path: &Path, told: &mut [u64], rng: &mut fastrand::Rng) {
+fn run_and_kill(path: &Path, told: &mut [u64], rng: &mut fastrand::Rng, snapshots: bool) {
     let starts: Vec<String> = told.iter().map(u64::to_string).collect();
-    let mut child = Command::new(env::current_exe().expect("this program"))
+    let mut command = Command::new(env::current_exe().expect("this program"));
+    if snapshots {
+        command.env(SNAPSHOTS, "yes");
+    }
+    let mut child = command
         .args(["--exact", "killed::child", "--nocapture"])
         .env(LOG, path)
         .env(STARTS, starts.join(","))
@@ -129,14 +141,23 @@ fn what_a_killed_process_was_told_is_there_and_nothing_else() {
     println!("LHASH_SEED={seed}");
     let mut rng = fastrand::Rng::with_seed(seed);
     let dir = tempfile::tempdir().expect("a folder");
+    let mut begun_with_one = 0;
     for round in 0..CHILDREN / IN_A_ROW {
         let path = dir.path().join(round.to_string());
+        let snapshots = round % 2 == 1;
         let options = Options::new().durability(Durability::Sync);
-        drop(options.create::<u64, u64, Map, lhash::redo::SeededState>(&path).expect("created"));
+        drop(options.create::<u64, u64, Map, SeededState>(&path).expect("created"));
         let mut told = vec![0; THREADS as usize];
         for _ in 0..IN_A_ROW {
-            run_and_kill(&path, &mut told, &mut rng);
-            let map = open(&path);
+            run_and_kill(&path, &mut told, &mut rng, snapshots);
+            let (map, recovery) = open(&path);
+            assert_eq!(recovery.damaged_snapshots, [""; 0]);
+            begun_with_one += u64::from(recovery.snapshot.is_some());
+            if snapshots && rng.bool() {
+                // Whatever a kill has left, the next one comes about.
+                let snapshot = map.snapshot().expect("written");
+                assert_eq!(snapshot.entries, map.pin().iter().count() as u64);
+            }
             assert_eq!(map.validate(), Ok(()));
             for (thread, told) in (0..).zip(&mut told) {
                 *told = steps_of(&map, thread, *told);
@@ -144,4 +165,5 @@ fn what_a_killed_process_was_told_is_there_and_nothing_else() {
         }
         assert!(told.iter().sum::<u64>() > 100, "they did nothing: {told:?}");
     }
+    assert!(begun_with_one > CHILDREN / 10, "{begun_with_one} maps began with a snapshot");
 }
