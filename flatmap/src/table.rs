@@ -321,3 +321,6 @@ impl<K: Key, S> fmt::Debug for FlatMap<K, S> {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(all(test, not(all(loom, feature = "loom"))))]
+mod tests;

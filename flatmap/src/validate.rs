@@ -89,7 +89,7 @@ mod tests {
 
     /// Keys 0, 1, 8 and 9 in slots 0 to 3: two chains of two.
     fn table() -> Table {
-        let builder = FlatMap::builder().slots(8).buckets(8).partitions(2);
+        let builder = FlatMap::builder().slots(8).max_slots(16).buckets(8).partitions(2);
         let table = builder.hasher(BuildHasherDefault::default()).build().expect("valid");
         for (key, slot) in [(0, 0), (1, 1), (8, 2), (9, 3)] {
             table.insert(key, slot).expect("free");
@@ -138,6 +138,8 @@ mod tests {
         wrong(&table, "slot 0 is on no chain, and not free");
         entry(2).set_next(next.with_successor(Some(99)));
         wrong(&table, "leads to slot 99, out of range");
+        entry(2).set_next(next.with_successor(Some(8)));
+        wrong(&table, "leads to slot 8, out of range");
         entry(2).set_next(next.unlinked());
         wrong(&table, "slot 2 of bucket 0 is not linked");
         entry(2).set_next(next);

@@ -191,6 +191,26 @@ fn hash_changes_its_mind_and_corrupts_a_chain() {
     validate(&table);
 }
 
+/// What is found in the slot is another key each time, so nothing is wrong with `Hash`.
+#[test]
+fn hash_replaces_the_key_of_the_slot_each_time_and_is_blamed_for_not_finding_it() {
+    const ROUNDS: u64 = 3000;
+    let trap = Trap::new();
+    let table = Rc::new(trap.table());
+    let (again, armed, key) = (Rc::downgrade(&table), trap.clone(), Cell::new(3_u64));
+    trap.springs_to(move || {
+        let table = again.upgrade().expect("the table is in use");
+        let old = key.replace(key.get() + 2);
+        assert_eq!(table.remove(&old), Some(2));
+        table.insert(key.get(), 2).expect("free");
+        armed.arm(u32::from(key.get() < 2 * ROUNDS));
+        old
+    });
+    trap.arm(1);
+    assert_eq!(table.key_of(2), Some(2 * ROUNDS + 1));
+    validate(&table);
+}
+
 /// Every second call hashes elsewhere, for ever.
 #[derive(Clone)]
 struct Alternating(Cell<u64>);

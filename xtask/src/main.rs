@@ -44,10 +44,10 @@ cargo xtask COMMAND
   weaken [--list] [--limit SECONDS] [--jobs N] [ID..]
                                           weakens every tagged ordering; a model of its row must fail
   break [--list] [NAME..]                 breaks each protocol on purpose, one fault at a time; its model must fail
-  mutants [--loom] [--again] [--shard K/N] [--only TEXT] [--list] [--limit SECONDS] [--jobs N] CRATE
-                                          changes the code in one place at a time; a test must fail. --loom: the models
-                                          on what no test caught. Goes on where it was, in target/mutants-CRATE.txt;
-                                          --again: also what has survived
+  mutants [--quick SECONDS] [--loom] [--again] [--shard K/N] [--only TEXT] [--list] [--limit SECONDS] [--jobs N] CRATE
+                                          changes the code in one place at a time; a test must fail. --quick: only tests
+                                          that take less; --loom: the models on what no test caught. Goes on where it
+                                          was, in target/mutants-CRATE.txt; --again: also with what has survived
   fuzz [--seconds N] [--asan] [TARGET..]  the fuzz targets, 20 seconds each, on a stable toolchain
   soak [--minutes N] [SUBJECT..]          every structure kept busy by several threads; fails if one is not whole
   asan [WORD..]                           the tests of the product crates under the address and leak sanitizers;
@@ -182,6 +182,7 @@ fn mutant_options(mut parser: Parser) -> Result<mutants::Options, Failure> {
             Arg::Long("only") => options.only = Some(parser.value()?.string()?),
             Arg::Long("loom") => options.loom = true,
             Arg::Long("again") => options.again = true,
+            Arg::Long("quick") => options.quick_seconds = Some(parser.value()?.parse()?),
             Arg::Long("list") => options.list = true,
             Arg::Long("limit") => options.limit_seconds = parser.value()?.parse()?,
             Arg::Long("jobs") => options.jobs = parser.value()?.parse()?,

@@ -51,6 +51,8 @@ pub(crate) struct Options {
     pub(crate) loom: bool,
     /// Those that survived too.
     pub(crate) again: bool,
+    /// Only tests that take less than this without a mutant.
+    pub(crate) quick_seconds: Option<u64>,
     /// Only the names, nothing is built.
     pub(crate) list: bool,
     /// How long a run may take, unless it takes more than a fifth of that without a mutant.
@@ -68,6 +70,7 @@ impl Default for Options {
             only: None,
             loom: false,
             again: false,
+            quick_seconds: None,
             list: false,
             limit_seconds: 10,
             jobs,
@@ -122,7 +125,8 @@ fn trials(
     options: &Options,
 ) -> Result<Results, Failure> {
     let binaries = copy.build()?;
-    let tests = baseline::tests(copy, &binaries, options.jobs)?;
+    let tests =
+        baseline::tests(copy, &binaries, options.jobs, options.quick_seconds.map(Duration::from_secs))?;
     println!("{} tests, {} mutants to run", tests.len(), open.len());
     let (limit, copy) = (Duration::from_secs(options.limit_seconds), &*copy);
     let results = Mutex::new(results);
